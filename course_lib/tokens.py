@@ -1,0 +1,271 @@
+"""How many tokens is a text, a message, a request? (chapter 03)
+
+A `TokenCounter` is any function from a text to a number. Three are here:
+
+    TiktokenCounter()        exact for OpenAI's models, offline: the vocabulary ships with the course
+    chars_counter(3.5)       characters divided by a constant: quick, and wrong in ways chapter 03 measures
+    cjk_aware_counter()      the same with another constant for Chinese, Japanese and Korean
+
+A `MessageCounter` counts messages with a text counter, each message once: a message is frozen, so its count cannot
+change. `rough_estimate` is the block-aware rule of thumb with its safety margin.
+
+    >>> chars_counter(4)("sixteen letters!")
+    4
+    >>> TiktokenCounter()("sixteen letters!")
+    4
+
+What this leaves out on purpose: what the provider *billed*. That is `Message.usage`; chapter 03 joins the two.
+Source: chapter 03; the estimators are those of four articles on context management (2026).
+"""
+
+import gzip
+import hashlib
+import json
+import math
+import os
+import re
+import sys
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import tiktoken
+
+from course_lib.errors import TokenizerDataError
+from course_lib.messages import (
+    Block,
+    DocumentBlock,
+    ImageBlock,
+    Message,
+    RawBlock,
+    ToolResultBlock,
+    ToolSpec,
+    ToolUseBlock,
+)
+
+__all__ = [
+    "DEFAULT_ENCODING",
+    "IMAGE_TOKENS",
+    "MESSAGE_OVERHEAD_TOKENS",
+    "SAFETY_FACTOR",
+    "MessageCounter",
+    "TiktokenCounter",
+    "TokenCounter",
+    "chars_counter",
+    "cjk_aware_counter",
+    "encoding_name_for_model",
+    "prepare_vocabularies",
+    "rough_estimate",
+]
+
+TokenCounter: TypeAlias = Callable[[str], int]
+
+DEFAULT_ENCODING = "o200k_base"  # the stand-in for models whose vocabulary nobody published
+IMAGE_TOKENS = 2_000  # an image or a document, whatever is in it
+MESSAGE_OVERHEAD_TOKENS = 4  # role and separators around each message
+SAFETY_FACTOR = 4 / 3
+_PIECE_CHARS = 100_000  # a run of about a million blanks makes tiktoken's regular expressions give up
+
+# file name in tiktoken's cache (sha1 of its download address), sha256 of the file
+_VOCABULARIES = {
+    "cl100k_base": (
+        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    ),
+    "o200k_base": (
+        "fb374d419588a4632f3f557e76b4b70aebbca790",
+        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    ),
+}
+
+
+class TiktokenCounter:
+    """Counts exactly, with the vocabulary that ships with the course: no download, ever.
+
+    Args:
+        encoding: "o200k_base" (current OpenAI models) or "cl100k_base" (older ones).
+
+    Raises:
+        TokenizerDataError: an encoding that does not ship, or a vocabulary that cannot be unpacked.
+    """
+
+    def __init__(self, encoding: str = DEFAULT_ENCODING) -> None:
+        if encoding not in _VOCABULARIES:
+            raise TokenizerDataError(
+                f"encoding {encoding!r} does not ship with the course: use one of {', '.join(_VOCABULARIES)}"
+            )
+        prepare_vocabularies()
+        self.encoding = encoding
+        self._encode = tiktoken.get_encoding(encoding).encode_ordinary
+
+    def __call__(self, text: str) -> int:
+        """Return the tokens of the text; text that looks like a special token counts as the plain text it is."""
+        if len(text) <= _PIECE_CHARS:
+            return len(self._encode(text))
+        return sum(len(self._encode(piece)) for piece in _pieces(text))
+
+    def __repr__(self) -> str:
+        return f"TiktokenCounter({self.encoding!r})"
+
+
+def _pieces(text: str) -> Iterable[str]:
+    """Cut a long text before line starts, or after _PIECE_CHARS where a line is longer than that."""
+    start = 0
+    while start < len(text):
+        end = start + _PIECE_CHARS
+        line_end = text.rfind("\n", start, end) + 1
+        end = line_end if line_end > start and end < len(text) else end
+        yield text[start:end]
+        start = end
+
+
+def prepare_vocabularies() -> Path:
+    """Unpack the shipped vocabularies where tiktoken looks for them; return that folder.
+
+    A `TIKTOKEN_CACHE_DIR` that is already set is kept and filled up; otherwise a per-user cache folder is used and the
+    variable set to it, so that tiktoken never tries to download. Files are written atomically and checked.
+
+    Raises:
+        TokenizerDataError: the folder cannot be written.
+    """
+    given = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
+    folders = (
+        [Path(given)]
+        if given
+        else [_user_cache_folder(), Path(tempfile.gettempdir()) / f"course-vocabularies-{_user_name()}"]
+    )
+    problem: OSError | None = None
+    for folder in folders:
+        try:
+            for encoding in _VOCABULARIES:
+                _unpack(encoding, folder)
+        except OSError as error:
+            problem = error
+            continue
+        os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(folder))
+        return folder
+    raise TokenizerDataError(
+        f"cannot write the token vocabularies to {folders[0]} ({problem}): "
+        "set TIKTOKEN_CACHE_DIR to a folder that you can write to"
+    )
+
+
+def _unpack(encoding: str, folder: Path) -> None:
+    name, sha256 = _VOCABULARIES[encoding]
+    target = folder / name
+    if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == sha256:
+        return
+    packed = Path(__file__).parent / "data" / f"{encoding}.tiktoken.gz"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        file.write(gzip.decompress(packed.read_bytes()))
+    os.replace(file.name, target)  # another process may do the same at the same time: both write the same bytes
+
+
+def _user_cache_folder() -> Path:
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "course_lib" / "vocabularies"
+
+
+def _user_name() -> str:
+    return re.sub(r"\W", "_", os.environ.get("USER") or os.environ.get("USERNAME") or "user")
+
+
+def encoding_name_for_model(model: str) -> str:
+    """Return the encoding of a model; `DEFAULT_ENCODING` for models whose vocabulary is not public (all of Anthropic's)."""
+    try:
+        name = tiktoken.encoding_name_for_model(model)
+    except KeyError:
+        return DEFAULT_ENCODING
+    return name if name in _VOCABULARIES else DEFAULT_ENCODING
+
+
+def chars_counter(chars_per_token: float = 3.5) -> TokenCounter:
+    """Return a counter that divides the characters by a constant and rounds up (3.5 and 4 are usual)."""
+    if chars_per_token <= 0:
+        raise ValueError(f"chars_per_token is {chars_per_token}: expected a number above 0")
+    return lambda text: math.ceil(len(text) / chars_per_token)
+
+
+_CJK = re.compile(r"[　-ヿ㐀-䶿一-鿿가-힯豈-﫿＀-￯\U00020000-\U0003ffff]")
+
+
+def cjk_aware_counter(cjk_chars_per_token: float = 1.5, other_chars_per_token: float = 4.0) -> TokenCounter:
+    """Return a counter that divides Chinese, Japanese and Korean characters by their own constant, and rounds up."""
+
+    def count(text: str) -> int:
+        cjk = len(_CJK.findall(text))
+        return math.ceil(cjk / cjk_chars_per_token + (len(text) - cjk) / other_chars_per_token)
+
+    return count
+
+
+class MessageCounter:
+    """Counts messages and whole requests with a text counter; each message object is counted once.
+
+    Args:
+        counter: tokens of a text.
+        image_tokens: tokens of an image or a document.
+        message_overhead_tokens: tokens around each message (role, separators).
+    """
+
+    def __init__(
+        self,
+        counter: TokenCounter,
+        *,
+        image_tokens: int = IMAGE_TOKENS,
+        message_overhead_tokens: int = MESSAGE_OVERHEAD_TOKENS,
+    ) -> None:
+        self.text = counter
+        self.image_tokens = image_tokens
+        self.message_overhead_tokens = message_overhead_tokens
+        self._counted: dict[int, tuple[weakref.ref[Message], int]] = {}
+
+    def block(self, block: Block) -> int:
+        """Return the tokens of one block; what is inside a tool result and a call's arguments count in full."""
+        match block:
+            case ToolUseBlock():
+                return self.text(block.name) + self.text(json.dumps(dict(block.input), ensure_ascii=False))
+            case ToolResultBlock():
+                return sum(map(self.block, block.content))
+            case ImageBlock() | DocumentBlock():
+                return self.image_tokens
+            case RawBlock(raw):
+                return self.text(json.dumps(dict(raw), ensure_ascii=False))
+        return self.text(block.text)
+
+    def message(self, message: Message) -> int:
+        """Return the tokens of one message, framing included."""
+        known = self._counted.get(id(message))
+        if known and known[0]() is message:
+            return known[1]
+        tokens = self.message_overhead_tokens + sum(map(self.block, message.content))
+        key = id(message)
+        self._counted[key] = (weakref.ref(message, lambda _: self._counted.pop(key, None)), tokens)
+        return tokens
+
+    def messages(self, messages: Iterable[Message]) -> int:
+        """Return the tokens of the messages."""
+        return sum(map(self.message, messages))
+
+    def tool(self, tool: ToolSpec) -> int:
+        """Return the tokens of one tool definition: name, description and schema, as sent."""
+        return self.text(json.dumps([tool.name, tool.description, dict(tool.input_schema)], ensure_ascii=False))
+
+    def request(self, messages: Iterable[Message], *, system: str = "", tools: Sequence[ToolSpec] = ()) -> int:
+        """Return the tokens of a whole request: system prompt, tool definitions and messages."""
+        fixed = (self.text(system) if system else 0) + sum(map(self.tool, tools))
+        return fixed + self.messages(messages)
+
+
+def rough_estimate(messages: Iterable[Message], *, safety_factor: float = SAFETY_FACTOR) -> int:
+    """Return the block-aware rule of thumb: four characters a token, images at a fixed size, times a safety factor."""
+    counter = MessageCounter(chars_counter(4), message_overhead_tokens=0)
+    return math.ceil(counter.messages(messages) * safety_factor)

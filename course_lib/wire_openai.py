@@ -1,0 +1,238 @@
+"""A conversation in the shape of OpenAI's Chat Completions (chapter 01).
+
+Ollama, llama.cpp, vLLM, DeepSeek and Qwen speak this shape too. Each tool result is a message of its own here, so one
+of our user messages may become several records; `from_openai` joins them again. What both providers can say survives
+the way there and back. What only one can say is handled so:
+
+- There is no error flag on a result: `ERROR_MARK` in front of the text carries it.
+- Tool messages hold text only: images and documents of a result follow in a user message.
+- Thinking is not taken back: it is left out unless `reasoning=True` (some servers want it as `reasoning_content`).
+
+    >>> from course_lib.messages import ToolUseBlock, assistant
+    >>> to_openai((assistant(ToolUseBlock("c1", "ls", {"path": "."})),))[0]["tool_calls"][0]["function"]
+    {'name': 'ls', 'arguments': '{"path": "."}'}
+
+What this leaves out on purpose: keys, addresses, models, sampling: `course_lib.providers` adds them.
+Source: chapter 01; OpenAI's API reference, as its Python SDK 3.57 of November 2026 types it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from course_lib.errors import MessageFormatError
+from course_lib.messages import (
+    Block,
+    DocumentBlock,
+    ImageBlock,
+    Message,
+    Messages,
+    RawBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolSpec,
+    ToolUseBlock,
+    tool_results,
+    tool_uses,
+)
+from course_lib.wire_anthropic import Record, as_record, record_field
+
+__all__ = ["ERROR_MARK", "INVALID_JSON", "from_openai", "parse_arguments", "to_openai", "tools_to_openai"]
+
+ERROR_MARK = "[tool error] "
+INVALID_JSON = "INVALID_JSON"  # the one key of an input whose arguments were no JSON object
+_ATTACHMENT_TEXT = "[attached to the next user message]"
+
+
+def to_openai(messages: Sequence[Message], *, system: str = "", reasoning: bool = False) -> list[Record]:
+    """Return the messages as Chat Completions take them, the system prompt first.
+
+    Args:
+        messages: the conversation.
+        system: the system prompt; none when empty.
+        reasoning: send thinking back as `reasoning_content` (DeepSeek and some local servers want it).
+    """
+    records: list[Record] = [{"role": "system", "content": system}] if system else []
+    for message in messages:
+        records += _assistant_to_openai(message, reasoning) if message.role == "assistant" else _user_to_openai(message)
+    return records
+
+
+def _assistant_to_openai(message: Message, reasoning: bool) -> list[Record]:
+    texts = [block.text for block in message.content if isinstance(block, TextBlock)]
+    record: Record = {"role": "assistant", "content": "\n".join(texts) if texts else None}
+    thinking = [block.thinking for block in message.content if isinstance(block, ThinkingBlock)]
+    if reasoning and thinking:
+        record["reasoning_content"] = "\n".join(thinking)
+    calls = [_call_to_openai(call) for call in tool_uses(message)]
+    return [{**record, "tool_calls": calls} if calls else record]
+
+
+def _call_to_openai(call: ToolUseBlock) -> Record:
+    broken = call.input.get(INVALID_JSON) if set(call.input) == {INVALID_JSON} else None
+    arguments = broken if isinstance(broken, str) else json.dumps(dict(call.input), ensure_ascii=False)
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+
+
+def _user_to_openai(message: Message) -> list[Record]:
+    records: list[Record] = []
+    attachments: list[Block] = []
+    for result in tool_results(message):
+        extra = [b for b in result.content if isinstance(b, ImageBlock | DocumentBlock)]
+        text = "\n".join(filter(None, [result.text, *[_ATTACHMENT_TEXT for _ in extra[:1]]]))
+        mark = ERROR_MARK if result.is_error else ""
+        records.append({"role": "tool", "tool_call_id": result.tool_use_id, "content": mark + text})
+        attachments += extra
+    others = [block for block in message.content if not isinstance(block, ToolResultBlock)]
+    parts = [_part_to_openai(block) for block in (*attachments, *others)]
+    if len(parts) == 1 and parts[0]["type"] == "text":
+        records.append({"role": "user", "content": parts[0]["text"]})
+    elif parts or not records:
+        records.append({"role": "user", "content": parts})
+    return records
+
+
+def _part_to_openai(block: Block) -> Record:
+    match block:
+        case ImageBlock():
+            return {
+                "type": "image_url",
+                "image_url": {"url": block.url or f"data:{block.media_type};base64,{block.data}"},
+            }
+        case DocumentBlock(media_type="text/plain"):
+            return {"type": "text", "text": "\n".join(filter(None, [block.title, block.data]))}
+        case DocumentBlock() if block.url:
+            return {"type": "text", "text": " ".join(filter(None, [block.title, block.url]))}
+        case DocumentBlock():
+            data = f"data:{block.media_type};base64,{block.data}"
+            return {"type": "file", "file": {"filename": block.title or "document", "file_data": data}}
+        case RawBlock(raw):
+            return dict(raw)
+        case TextBlock() | ThinkingBlock():
+            return {"type": "text", "text": block.text}
+    raise MessageFormatError(f"{type(block).__name__} cannot stand in a user message of Chat Completions")
+
+
+def from_openai(records: Iterable[Mapping[str, Any]]) -> tuple[str, Messages]:
+    """Return the system prompt and the messages in Chat Completions records.
+
+    Tool messages in a row become one user message with all results. System or developer records after the first
+    message become user messages, since a conversation here has no third role.
+
+    Raises:
+        MessageFormatError: a record that is no message, with its index.
+    """
+    system: list[str] = []
+    messages: list[Message] = []
+    last_role = "system"
+    for index, record in enumerate(records):
+        where = f"message {index}"
+        role = record_field(record, "role", where, (str,))
+        if role in ("system", "developer") and not messages:
+            system.append(_plain_text(record, where))
+            continue
+        message = _from_openai_message(record, role, where)
+        if role == last_role == "tool":
+            messages[-1] = Message("user", messages[-1].content + message.content)
+        else:
+            messages.append(message)
+        last_role = role
+    return "\n".join(system), tuple(messages)
+
+
+def _from_openai_message(record: Mapping[str, Any], role: str, where: str) -> Message:
+    if role == "assistant":
+        return Message(
+            "assistant", (*_openai_thinking(record), *_openai_parts(record, where), *_openai_calls(record, where))
+        )
+    if role == "tool":
+        call_id = record.get("tool_call_id") or next(iter(record.get("tool_call_ids") or ()), None)
+        text = _plain_text(record, where)
+        is_error = text.startswith(ERROR_MARK)
+        if not isinstance(call_id, str):
+            raise MessageFormatError(f"{where}: a tool message without tool_call_id")
+        return Message("user", (ToolResultBlock(call_id, text.removeprefix(ERROR_MARK), is_error),))
+    if role in ("user", "system", "developer"):
+        return Message("user", _openai_parts(record, where))
+    raise MessageFormatError(f"{where}: role {role!r} is none of system, developer, user, assistant, tool")
+
+
+def _openai_thinking(record: Mapping[str, Any]) -> tuple[Block, ...]:
+    thinking = record.get("reasoning_content") or record.get("reasoning")
+    return (ThinkingBlock(thinking),) if isinstance(thinking, str) and thinking else ()
+
+
+def _openai_calls(record: Mapping[str, Any], where: str) -> tuple[Block, ...]:
+    calls = []
+    for call in record.get("tool_calls") or ():
+        function = record_field(call, "function", where, (dict,))
+        arguments = parse_arguments(function.get("arguments"))
+        calls.append(
+            ToolUseBlock(
+                record_field(call, "id", where, (str,)), record_field(function, "name", where, (str,)), arguments
+            )
+        )
+    return tuple(calls)
+
+
+def parse_arguments(arguments: object) -> dict[str, Any]:
+    """Return a call's arguments as a dict; text that is no JSON object is kept under the key `INVALID_JSON`."""
+    if isinstance(arguments, Mapping):
+        return dict(arguments)
+    text = arguments if isinstance(arguments, str) else ""
+    try:
+        value = json.loads(text or "{}")
+    except ValueError:
+        value = None
+    return value if isinstance(value, dict) else {INVALID_JSON: text}
+
+
+def _openai_parts(record: Mapping[str, Any], where: str) -> tuple[Block, ...]:
+    content = record.get("content")
+    if content is None or isinstance(content, str):
+        return (TextBlock(content),) if content or record.get("role") != "assistant" and content is not None else ()
+    return tuple(_from_openai_part(part, where) for part in record_field(record, "content", where, (list, tuple)))
+
+
+def _from_openai_part(part: Mapping[str, Any], where: str) -> Block:
+    match as_record(part, where).get("type"):
+        case "text":
+            return TextBlock(record_field(part, "text", where, (str,)))
+        case "image_url":
+            media_type, data, url = _split_data_url(record_field(part, "image_url", where, (dict,)).get("url", ""))
+            return ImageBlock(media_type, data, url)
+        case "file" if "file_data" in part.get("file", {}):
+            media_type, data, url = _split_data_url(part["file"]["file_data"])
+            title = part["file"].get("filename", "")
+            return DocumentBlock(media_type, data, url, "" if title == "document" else title)
+    return RawBlock(part)
+
+
+def _split_data_url(url: str) -> tuple[str, str, str]:
+    head, separator, data = url.partition(";base64,")
+    if separator and head.startswith("data:"):
+        return head.removeprefix("data:"), data, ""
+    return "", "", url
+
+
+def tools_to_openai(tools: Iterable[ToolSpec]) -> list[Record]:
+    """Return the tool definitions as Chat Completions take them."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": t.name, "description": t.description, "parameters": dict(t.input_schema)},
+        }
+        for t in tools
+    ]
+
+
+def _plain_text(record: Mapping[str, Any], where: str) -> str:
+    content = record.get("content")
+    if isinstance(content, str) or content is None:
+        return content or ""
+    return "\n".join(
+        part.get("text", "")
+        for part in record_field(record, "content", where, (list, tuple))
+        if isinstance(part, Mapping)
+    )
