@@ -14,13 +14,31 @@ Source: chapter 01; the loop and its order (compact first, then ask) are describ
 management (2026).
 """
 
+import copy
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from course_lib.client import LLMClient, Request, Response, StopReason
-from course_lib.errors import ContextOverflowError, CourseError, EmptyResponseError, ToolError
-from course_lib.messages import Block, Messages, ToolResultBlock, ToolSpec, ToolUseBlock, message_text, tool_uses, user
+from course_lib.errors import (
+    ContextOverflowError,
+    CourseError,
+    EmptyResponseError,
+    MessageFormatError,
+    SettingsError,
+    ToolError,
+)
+from course_lib.messages import (
+    Block,
+    Messages,
+    TextBlock,
+    ToolResultBlock,
+    ToolSpec,
+    ToolUseBlock,
+    message_text,
+    tool_uses,
+    user,
+)
 from course_lib.tool_pairs import NO_RESULT_TEXT, repair
 from course_lib.wire_openai import INVALID_JSON
 
@@ -140,6 +158,8 @@ class Agent:
     ) -> None:
         self.client = client
         self.tools = {tool.spec.name: tool for tool in tools}
+        if len(self.tools) < len(tools):
+            raise SettingsError(f"two tools have one name: {sorted(tool.spec.name for tool in tools)}")
         self.system = system
         self.max_output_tokens = max_output_tokens
         self.max_rounds = max_rounds
@@ -151,7 +171,10 @@ class Agent:
 
         Raises:
             ModelError: the model gave no usable answer (a `RunFailed` event comes first).
+            MessageFormatError: the text is blank.
         """
+        if not text.strip():
+            raise MessageFormatError(f"the user's text is {text!r}: no provider takes a blank message")
         self.messages = (*repair(self.messages), user(text))
         for round_number in range(1, self.max_rounds + 1):
             try:
@@ -186,7 +209,10 @@ class Agent:
             except ContextOverflowError as error:
                 if self.recover is None:
                     raise
-                yield from self._replace_history(round_number, *self.recover(self.messages, error))
+                before = self.messages
+                yield from self._replace_history(round_number, *self.recover(before, error))
+                if self.messages == before:
+                    raise  # nothing was shortened: the same request would be refused for ever
                 continue
             self.messages = (*self.messages, response.message)
             yield ResponseReceived(round_number, response)
@@ -203,9 +229,12 @@ class Agent:
         )
         if response.stop_reason == "context_window_exceeded":
             raise ContextOverflowError("the answer was cut off at the end of the window: shorten the conversation")
-        if not response.message.content:
+        # Blank texts go: some models write them, and no provider takes them back.
+        blocks = response.message.content
+        content = tuple(b for b in blocks if not isinstance(b, TextBlock) or b.text.strip())
+        if not content:
             raise EmptyResponseError("the model answered with nothing: send the request again")
-        return response
+        return response if content == blocks else replace(response, message=replace(response.message, content=content))
 
     def _execute(self, round_number: int, calls: Sequence[ToolUseBlock]) -> Iterator[AgentEvent]:
         """Run the calls in order; whatever interrupts this, every call has its result afterwards."""
@@ -222,9 +251,10 @@ class Agent:
     def _run_tool(self, call: ToolUseBlock) -> ToolResultBlock:
         try:
             tool = self._tool(call)
-            return ToolResultBlock(call.id, tool.run(call.input) or "(no output)")
+            given = copy.deepcopy(dict(call.input))  # a tool may change its input: the history must not change with it
+            return ToolResultBlock(call.id, tool.run(given) or "(no output)")
         except ToolError as error:
-            return ToolResultBlock(call.id, str(error), is_error=True)
+            return ToolResultBlock(call.id, str(error) or "the tool refused", is_error=True)
         except Exception as error:  # whatever a tool raises, the model must get to read it, and the run goes on
             return ToolResultBlock(call.id, f"{type(error).__name__}: {error}", is_error=True)
 
@@ -235,7 +265,7 @@ class Agent:
         tool = self.tools[call.name]
         if INVALID_JSON in call.input:
             raise ToolError(f"the arguments of {call.name!r} are not a JSON object: {call.input[INVALID_JSON]!r:.200}")
-        known = tool.spec.input_schema.get("properties", {})
+        known = tool.spec.input_schema.get("properties", call.input)  # a schema that names none takes all
         missing = [name for name in tool.spec.input_schema.get("required", ()) if name not in call.input]
         unknown = [name for name in call.input if name not in known]
         if missing or unknown:

@@ -13,17 +13,17 @@ changed?" is a comparison of identities, and a message needs to be counted only 
     'hello'
 
 The shape is the one of Anthropic's Messages API: all results of one batch of calls in one user message, directly
-after the calls. `wire_anthropic` and `wire_openai` convert it to and from
-the providers' records.
+after the calls. `wire_anthropic` and `wire_openai` convert it to and from the providers' records.
 
 What this leaves out on purpose: the system prompt and the tool definitions. They are arguments of a request, not part
 of the conversation (chapter 02).
+Source: chapter 01; the blocks are those of Anthropic's API reference, November 2026.
 """
 
 import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from course_lib.errors import MessageFormatError
 
@@ -84,9 +84,7 @@ class ToolUseBlock:
     input: Mapping[str, Any] = field(hash=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.input, Mapping):
-            raise MessageFormatError(f"input of tool call {self.id!r} is {self.input!r}: expected a mapping")
-        object.__setattr__(self, "input", copy.deepcopy(dict(self.input)))  # the caller's dict stays the caller's
+        object.__setattr__(self, "input", _own_copy(self.input, f"input of tool call {self.id!r}"))
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ class RawBlock:
     raw: Mapping[str, Any] = field(hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "raw", copy.deepcopy(dict(self.raw)))
+        object.__setattr__(self, "raw", _own_copy(self.raw, "a raw block"))
 
 
 @dataclass(frozen=True)
@@ -178,6 +176,8 @@ class Message:
             raise MessageFormatError(
                 f"role {self.role!r}: expected 'user' or 'assistant' (a system prompt is no message)"
             )
+        if self.kind not in get_args(Kind):
+            raise MessageFormatError(f"kind {self.kind!r}: expected one of {', '.join(get_args(Kind))}")
         object.__setattr__(self, "content", _as_blocks(self.content))
         stranger = ToolUseBlock if self.role == "user" else ToolResultBlock
         if any(isinstance(block, stranger) for block in self.content):
@@ -196,6 +196,9 @@ class ToolSpec:
     name: str
     description: str
     input_schema: Mapping[str, Any] = field(hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "input_schema", _own_copy(self.input_schema, f"input schema of tool {self.name!r}"))
 
 
 Messages: TypeAlias = tuple[Message, ...]
@@ -229,11 +232,23 @@ def message_text(message: Message) -> str:
 def _as_blocks(parts: "str | Iterable[str | Block]") -> tuple[Block, ...]:
     if isinstance(parts, str):
         parts = (parts,)
+    if isinstance(parts, Mapping) or not isinstance(parts, Iterable):
+        raise MessageFormatError(f"{parts!r} is no content: expected a string or a sequence of blocks")
     blocks = tuple(TextBlock(part) if isinstance(part, str) else part for part in parts)
     for block in blocks:
         if not isinstance(block, _BLOCK_TYPES):
             raise MessageFormatError(f"{block!r} is no block: expected a string or one of the block classes")
     return blocks
+
+
+def _own_copy(value: object, what: str) -> dict[str, Any]:
+    """A deep copy, so that the caller's mapping stays the caller's and a message never changes."""
+    if not isinstance(value, Mapping):
+        raise MessageFormatError(f"{what} is {value!r}: expected a mapping")
+    try:
+        return copy.deepcopy(dict(value))
+    except RecursionError:
+        raise MessageFormatError(f"{what} is nested too deeply to be copied") from None
 
 
 def _block_text(block: Block) -> str:

@@ -33,7 +33,7 @@ from typing import TypeAlias
 
 import tiktoken
 
-from course_lib.errors import TokenizerDataError
+from course_lib.errors import SettingsError, TokenizerDataError
 from course_lib.messages import (
     Block,
     DocumentBlock,
@@ -84,6 +84,8 @@ _VOCABULARIES = {
 class TiktokenCounter:
     """Counts exactly, with the vocabulary that ships with the course: no download, ever.
 
+    A text of more than 100,000 characters is counted in pieces, and each seam may cost a token or two.
+
     Args:
         encoding: "o200k_base" (current OpenAI models) or "cl100k_base" (older ones).
 
@@ -111,12 +113,15 @@ class TiktokenCounter:
 
 
 def _pieces(text: str) -> Iterable[str]:
-    """Cut a long text before line starts, or after _PIECE_CHARS where a line is longer than that."""
+    """Cut a long text before line starts, where tokens end too, or after _PIECE_CHARS where a line is longer."""
     start = 0
     while start < len(text):
         end = start + _PIECE_CHARS
-        line_end = text.rfind("\n", start, end) + 1
-        end = line_end if line_end > start and end < len(text) else end
+        if end < len(text):
+            cut = text.rfind("\n", start, end) + 1
+            while cut > start and text[cut] in "\r\n/":  # a token may reach into an empty line, or into "//"
+                cut = text.rfind("\n", start, cut - 1) + 1
+            end = cut if cut > start else end
         yield text[start:end]
         start = end
 
@@ -144,7 +149,8 @@ def prepare_vocabularies() -> Path:
         except OSError as error:
             problem = error
             continue
-        os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(folder))
+        if not os.environ.get("TIKTOKEN_CACHE_DIR"):  # set but empty would mean: download every time
+            os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
         return folder
     raise TokenizerDataError(
         f"cannot write the token vocabularies to {folders[0]} ({problem}): "
@@ -161,7 +167,7 @@ def _unpack(encoding: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
         file.write(gzip.decompress(packed.read_bytes()))
-    os.replace(file.name, target)  # another process may do the same at the same time: both write the same bytes
+    Path(file.name).replace(target)  # another process may do the same at the same time: both write the same bytes
 
 
 def _user_cache_folder() -> Path:
@@ -179,7 +185,7 @@ def _user_name() -> str:
 
 
 def encoding_name_for_model(model: str) -> str:
-    """Return the encoding of a model; `DEFAULT_ENCODING` for models whose vocabulary is not public (all of Anthropic's)."""
+    """Return the encoding of a model; `DEFAULT_ENCODING` where the vocabulary is not public (all of Anthropic's)."""
     try:
         name = tiktoken.encoding_name_for_model(model)
     except KeyError:
@@ -190,7 +196,7 @@ def encoding_name_for_model(model: str) -> str:
 def chars_counter(chars_per_token: float = 3.5) -> TokenCounter:
     """Return a counter that divides the characters by a constant and rounds up (3.5 and 4 are usual)."""
     if chars_per_token <= 0:
-        raise ValueError(f"chars_per_token is {chars_per_token}: expected a number above 0")
+        raise SettingsError(f"chars_per_token is {chars_per_token}: expected a number above 0")
     return lambda text: math.ceil(len(text) / chars_per_token)
 
 
@@ -199,6 +205,8 @@ _CJK = re.compile(r"[　-ヿ㐀-䶿一-鿿가-힯豈-﫿＀-￯\U00020000-\U0003
 
 def cjk_aware_counter(cjk_chars_per_token: float = 1.5, other_chars_per_token: float = 4.0) -> TokenCounter:
     """Return a counter that divides Chinese, Japanese and Korean characters by their own constant, and rounds up."""
+    if min(cjk_chars_per_token, other_chars_per_token) <= 0:
+        raise SettingsError(f"characters a token {cjk_chars_per_token}, {other_chars_per_token}: expected above 0")
 
     def count(text: str) -> int:
         cjk = len(_CJK.findall(text))
@@ -235,7 +243,7 @@ class MessageCounter:
                 return self.text(block.name) + self.text(json.dumps(dict(block.input), ensure_ascii=False))
             case ToolResultBlock():
                 return sum(map(self.block, block.content))
-            case ImageBlock() | DocumentBlock():
+            case ImageBlock() | DocumentBlock() | RawBlock({"type": "image" | "document"}):
                 return self.image_tokens
             case RawBlock(raw):
                 return self.text(json.dumps(dict(raw), ensure_ascii=False))

@@ -13,7 +13,7 @@ A *batch* is an assistant message with calls, together with the results that ans
 
 What this leaves out on purpose: it never invents what a tool would have said. A call that nobody answered gets an error
 result that says so.
-Source: chapter 01; Anthropic's and OpenAI's documented rules for tool results, and the pairing cases of the field guide.
+Source: chapter 01; Anthropic's and OpenAI's documented rules for tool results; the pairing cases of the field guide.
 """
 
 from collections import Counter, defaultdict
@@ -39,8 +39,8 @@ __all__ = [
 NO_RESULT_TEXT = "[no result: the call was interrupted before the tool answered]"
 
 FaultKind = Literal[
-    "missing_result",  # a call that is answered nowhere, with messages after it
-    "pending_call",  # the same at the end: sound while a tool runs, but no request can be sent
+    "missing_result",  # a call that the message directly after it does not answer
+    "pending_call",  # a call at the end that nothing answers: sound while a tool runs, but no request can be sent
     "late_result",  # a result that is there, but not in the message directly after its call
     "orphan_result",  # a result whose call is nowhere before it
     "duplicate_result",  # a second result for one call
@@ -101,6 +101,7 @@ def _running_batch(messages: Sequence[Message]) -> int | None:
 def _call_faults(messages: Sequence[Message]) -> Iterator[PairFault]:
     seen: set[str] = set()
     running = _running_batch(messages)
+    pending = {call.id for call in pending_calls(messages)}
     for index, message in enumerate(messages):
         ids = Counter(call.id for call in tool_uses(message))
         answered = _result_ids(messages[index + 1 : index + 2])
@@ -110,23 +111,28 @@ def _call_faults(messages: Sequence[Message]) -> Iterator[PairFault]:
             if tool_use_id in seen:
                 yield PairFault("reused_id", tool_use_id, index)
             if tool_use_id not in answered:
-                yield PairFault("pending_call" if index == running else "missing_result", tool_use_id, index)
+                is_pending = index == running and tool_use_id in pending
+                yield PairFault("pending_call" if is_pending else "missing_result", tool_use_id, index)
         seen.update(ids)
 
 
 def _result_faults(messages: Sequence[Message]) -> Iterator[PairFault]:
     called: set[str] = set()
+    answered: set[str] = set()
     for index, message in enumerate(messages):
         owners = {call.id for call in tool_uses(messages[index - 1])} if index else set()
-        seen: set[str] = set()
         for tool_use_id in (result.tool_use_id for result in tool_results(message)):
-            if tool_use_id not in owners:
-                yield PairFault("late_result" if tool_use_id in called else "orphan_result", tool_use_id, index)
-            elif tool_use_id in seen:
+            if tool_use_id not in called:
+                yield PairFault("orphan_result", tool_use_id, index)
+            elif tool_use_id in answered:
                 yield PairFault("duplicate_result", tool_use_id, index)
-            seen.add(tool_use_id)
+            elif tool_use_id not in owners:
+                yield PairFault("late_result", tool_use_id, index)
+            answered.add(tool_use_id)
         yield from (PairFault("results_not_first", id_, index) for id_ in _ids_after_other_blocks(message))
-        called.update(call.id for call in tool_uses(message))
+        calls = {call.id for call in tool_uses(message)}
+        called |= calls
+        answered -= calls
 
 
 def _ids_after_other_blocks(message: Message) -> list[str]:
@@ -150,12 +156,13 @@ def repair(messages: Sequence[Message]) -> Messages:
     if not find_pair_faults(messages):
         return tuple(messages)
     answers = _AnswersByCall(messages)
+    every_id = {call.id for message in messages for call in tool_uses(message)}
     mended: list[Message] = []
     taken: set[str] = set()
     for index, message in enumerate(messages):
         calls = tool_uses(message)
         if calls:
-            renamed = _with_fresh_ids(message, taken)
+            renamed = _with_fresh_ids(message, taken, every_id)
             taken.update(call.id for call in tool_uses(renamed))
             mended += [renamed, _answer(renamed, answers.of(calls, index), messages[index + 1 : index + 2])]
         elif not (index and tool_uses(messages[index - 1]) and tool_results(message)):  # else already taken in above
@@ -202,9 +209,11 @@ def _answer(calls: Message, results: Sequence[ToolResultBlock], following: Seque
     )
     if not (following and tool_results(following[0])):
         return user(*named)
+    given = tool_results(following[0])
+    if len(given) == len(named) and set(given) == set(named) and not _ids_after_other_blocks(following[0]):
+        return following[0]  # whole already, in whatever order: untouched means the same object
     others = tuple(block for message in _without_results(following[0]) for block in message.content)
-    answer = replace(following[0], content=(*named, *others))
-    return following[0] if answer == following[0] else answer  # untouched means the same object
+    return replace(following[0], content=(*named, *others))
 
 
 def _without_results(message: Message) -> list[Message]:
@@ -214,15 +223,15 @@ def _without_results(message: Message) -> list[Message]:
     return [replace(message, content=content)] if content else []
 
 
-def _with_fresh_ids(message: Message, taken: set[str]) -> Message:
-    """Give a new, predictable id to each call whose id was used before."""
+def _with_fresh_ids(message: Message, taken: set[str], every_id: set[str]) -> Message:
+    """Give a new, predictable id to each call whose id is taken, and none that any other call has."""
     used = set(taken)
     content: list[Block] = []
     for block in message.content:
         if isinstance(block, ToolUseBlock):
             if block.id in used:
                 fresh = (f"{block.id}~{number}" for number in count(2))
-                block = replace(block, id=next(id_ for id_ in fresh if id_ not in used))
+                block = replace(block, id=next(id_ for id_ in fresh if id_ not in used | every_id))
             used.add(block.id)
         content.append(block)
     return message if tuple(content) == message.content else replace(message, content=tuple(content))

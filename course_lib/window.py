@@ -102,7 +102,7 @@ def composition(
     tools: Sequence[ToolSpec] = (),
 ) -> Composition:
     """Return how many tokens of the request each part takes; the parts add up to `counter.request(…)` exactly."""
-    tokens: Counter[Part] = Counter({part: 0 for part in PARTS})
+    tokens: Counter[Part] = Counter(dict.fromkeys(PARTS, 0))
     tokens["system"] = counter.text(system) if system else 0
     tokens["tools"] = sum(map(counter.tool, tools))
     for message in messages:

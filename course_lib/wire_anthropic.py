@@ -11,7 +11,9 @@ What this leaves out on purpose: keys, addresses, models, cache marks: `course_l
 Source: chapter 01; Anthropic's API reference, as its Python SDK 2.14 of November 2026 types it.
 """
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Any, TypeAlias
 
 from course_lib.errors import MessageFormatError
@@ -48,7 +50,7 @@ def _to_anthropic_block(block: Block) -> Record:
         case ThinkingBlock(thinking, signature):
             return {"type": "thinking", "thinking": thinking, "signature": signature}
         case ToolUseBlock(id_, name, input_):
-            return {"type": "tool_use", "id": id_, "name": name, "input": dict(input_)}
+            return {"type": "tool_use", "id": id_, "name": name, "input": copy.deepcopy(dict(input_))}
         case ToolResultBlock(tool_use_id, content, is_error):
             inner = [_to_anthropic_block(b) for b in content]
             record: Record = {"type": "tool_result", "tool_use_id": tool_use_id, "content": inner}
@@ -59,7 +61,7 @@ def _to_anthropic_block(block: Block) -> Record:
             record = {"type": "document", "source": _to_anthropic_source(block)}
             return {**record, "title": block.title} if block.title else record
         case RawBlock(raw):
-            return dict(raw)
+            return copy.deepcopy(dict(raw))
 
 
 def _to_anthropic_source(block: ImageBlock | DocumentBlock) -> Record:
@@ -79,9 +81,17 @@ def from_anthropic(records: Iterable[Mapping[str, Any]]) -> Messages:
 
 
 def _from_anthropic_message(record: Mapping[str, Any], where: str) -> Message:
-    content = record_field(record, "content", where, (str, list, tuple))
+    role = record_field(record, "role", where, (str,))
+    content = _from_anthropic_content(record_field(record, "content", where, (str, list, tuple)), where)
+    try:
+        return Message(role, content)
+    except MessageFormatError as error:
+        raise MessageFormatError(f"{where}: {error}") from None
+
+
+def _from_anthropic_content(content: str | Iterable[str | Mapping[str, Any]], where: str) -> tuple[Block, ...]:
     parts = [content] if isinstance(content, str) else content
-    return Message(record_field(record, "role", where, (str,)), tuple(_from_anthropic_block(p, where) for p in parts))
+    return tuple(_from_anthropic_block(part, where) for part in parts)
 
 
 def _from_anthropic_block(record: str | Mapping[str, Any], where: str) -> Block:
@@ -92,22 +102,21 @@ def _from_anthropic_block(record: str | Mapping[str, Any], where: str) -> Block:
         case "text" if said <= {"type", "text"}:
             return TextBlock(record_field(record, "text", where, (str,)))
         case "thinking":
-            return ThinkingBlock(record_field(record, "thinking", where, (str,)), record.get("signature") or "")
-        case "tool_use" if said <= {"type", "id", "name", "input"}:
-            return ToolUseBlock(
-                record_field(record, "id", where, (str,)), record_field(record, "name", where, (str,)), record["input"]
-            )
+            signature = record_field(record, "signature", where, (str, NoneType)) or ""
+            return ThinkingBlock(record_field(record, "thinking", where, (str,)), signature)
+        case "tool_use":  # never a RawBlock, whatever else it says: its result must find its call
+            id_, name = (record_field(record, key, where, (str,)) for key in ("id", "name"))
+            return ToolUseBlock(id_, name, record_field(record, "input", where, (Mapping,)))
         case "tool_result":
-            content = record.get("content") or ()
-            parts = [content] if isinstance(content, str) else content
-            inner = tuple(_from_anthropic_block(part, where) for part in parts)
-            return ToolResultBlock(
-                record_field(record, "tool_use_id", where, (str,)), inner, bool(record.get("is_error"))
-            )
+            content = record_field(record, "content", where, (str, list, tuple, NoneType)) or ()
+            inner = _from_anthropic_content(content, where)
+            id_ = record_field(record, "tool_use_id", where, (str,))
+            return ToolResultBlock(id_, inner, bool(record.get("is_error")))
         case "image" if _plain_source(record):
-            return ImageBlock(**_from_anthropic_source(record["source"]))
+            return ImageBlock(**_from_anthropic_source(record["source"], where))
         case "document" if _plain_source(record) and said <= {"type", "source", "title"}:
-            return DocumentBlock(**_from_anthropic_source(record["source"]), title=record.get("title") or "")
+            title = record_field(record, "title", where, (str, NoneType)) or ""
+            return DocumentBlock(**_from_anthropic_source(record["source"], where), title=title)
         case str():
             return RawBlock(record)
     raise MessageFormatError(f"{where}: a content block without a type: {str(record)[:80]}")
@@ -118,8 +127,8 @@ def _plain_source(record: Mapping[str, Any]) -> bool:
     return isinstance(source, Mapping) and source.get("type") in ("base64", "url", "text")
 
 
-def _from_anthropic_source(source: Mapping[str, Any]) -> dict[str, str]:
-    return {key: source[key] for key in ("media_type", "data", "url") if source.get(key)}
+def _from_anthropic_source(source: Mapping[str, Any], where: str) -> dict[str, str]:
+    return {key: record_field(source, key, where, (str, NoneType)) or "" for key in ("media_type", "data", "url")}
 
 
 def tools_to_anthropic(tools: Iterable[ToolSpec]) -> list[Record]:

@@ -7,6 +7,8 @@ the way there and back. What only one can say is handled so:
 - There is no error flag on a result: `ERROR_MARK` in front of the text carries it.
 - Tool messages hold text only: images and documents of a result follow in a user message.
 - Thinking is not taken back: it is left out unless `reasoning=True` (some servers want it as `reasoning_content`).
+- A `RawBlock` goes out word for word in a user message; in an assistant's, and in a result, it is left out.
+- Texts of one assistant message, and of one result, are joined by line ends.
 
     >>> from course_lib.messages import ToolUseBlock, assistant
     >>> to_openai((assistant(ToolUseBlock("c1", "ls", {"path": "."})),))[0]["tool_calls"][0]["function"]
@@ -16,8 +18,10 @@ What this leaves out on purpose: keys, addresses, models, sampling: `course_lib.
 Source: chapter 01; OpenAI's API reference, as its Python SDK 3.57 of November 2026 types it.
 """
 
+import copy
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 from course_lib.errors import MessageFormatError
@@ -61,11 +65,12 @@ def to_openai(messages: Sequence[Message], *, system: str = "", reasoning: bool 
 
 def _assistant_to_openai(message: Message, reasoning: bool) -> list[Record]:
     texts = [block.text for block in message.content if isinstance(block, TextBlock)]
-    record: Record = {"role": "assistant", "content": "\n".join(texts) if texts else None}
+    calls = [_call_to_openai(call) for call in tool_uses(message)]
+    # Only a message with calls may have no content.
+    record: Record = {"role": "assistant", "content": "\n".join(texts) if texts or not calls else None}
     thinking = [block.thinking for block in message.content if isinstance(block, ThinkingBlock)]
     if reasoning and thinking:
         record["reasoning_content"] = "\n".join(thinking)
-    calls = [_call_to_openai(call) for call in tool_uses(message)]
     return [{**record, "tool_calls": calls} if calls else record]
 
 
@@ -86,7 +91,7 @@ def _user_to_openai(message: Message) -> list[Record]:
         attachments += extra
     others = [block for block in message.content if not isinstance(block, ToolResultBlock)]
     parts = [_part_to_openai(block) for block in (*attachments, *others)]
-    if len(parts) == 1 and parts[0]["type"] == "text":
+    if len(parts) == 1 and parts[0] == {"type": "text", "text": parts[0].get("text")}:
         records.append({"role": "user", "content": parts[0]["text"]})
     elif parts or not records:
         records.append({"role": "user", "content": parts})
@@ -108,7 +113,7 @@ def _part_to_openai(block: Block) -> Record:
             data = f"data:{block.media_type};base64,{block.data}"
             return {"type": "file", "file": {"filename": block.title or "document", "file_data": data}}
         case RawBlock(raw):
-            return dict(raw)
+            return copy.deepcopy(dict(raw))
         case TextBlock() | ThinkingBlock():
             return {"type": "text", "text": block.text}
     raise MessageFormatError(f"{type(block).__name__} cannot stand in a user message of Chat Completions")
@@ -147,15 +152,22 @@ def _from_openai_message(record: Mapping[str, Any], role: str, where: str) -> Me
             "assistant", (*_openai_thinking(record), *_openai_parts(record, where), *_openai_calls(record, where))
         )
     if role == "tool":
-        call_id = record.get("tool_call_id") or next(iter(record.get("tool_call_ids") or ()), None)
-        text = _plain_text(record, where)
-        is_error = text.startswith(ERROR_MARK)
-        if not isinstance(call_id, str):
-            raise MessageFormatError(f"{where}: a tool message without tool_call_id")
-        return Message("user", (ToolResultBlock(call_id, text.removeprefix(ERROR_MARK), is_error),))
+        return Message("user", (_openai_result(record, where),))
     if role in ("user", "system", "developer"):
         return Message("user", _openai_parts(record, where))
     raise MessageFormatError(f"{where}: role {role!r} is none of system, developer, user, assistant, tool")
+
+
+def _openai_result(record: Mapping[str, Any], where: str) -> ToolResultBlock:
+    ids = record.get("tool_call_ids")
+    call_id = record.get("tool_call_id") or (ids[0] if isinstance(ids, list) and ids else None)
+    if not isinstance(call_id, str):
+        raise MessageFormatError(f"{where}: a tool message without tool_call_id")
+    match _openai_parts(record, where):
+        case (TextBlock(text), *others) if text.startswith(ERROR_MARK):
+            return ToolResultBlock(call_id, (TextBlock(text.removeprefix(ERROR_MARK)), *others), is_error=True)
+        case parts:
+            return ToolResultBlock(call_id, parts)
 
 
 def _openai_thinking(record: Mapping[str, Any]) -> tuple[Block, ...]:
@@ -165,8 +177,8 @@ def _openai_thinking(record: Mapping[str, Any]) -> tuple[Block, ...]:
 
 def _openai_calls(record: Mapping[str, Any], where: str) -> tuple[Block, ...]:
     calls = []
-    for call in record.get("tool_calls") or ():
-        function = record_field(call, "function", where, (dict,))
+    for call in record_field(record, "tool_calls", where, (list, tuple, NoneType)) or ():
+        function = record_field(call, "function", where, (Mapping,))
         arguments = parse_arguments(function.get("arguments"))
         calls.append(
             ToolUseBlock(
@@ -180,33 +192,39 @@ def parse_arguments(arguments: object) -> dict[str, Any]:
     """Return a call's arguments as a dict; text that is no JSON object is kept under the key `INVALID_JSON`."""
     if isinstance(arguments, Mapping):
         return dict(arguments)
-    text = arguments if isinstance(arguments, str) else ""
+    text = "" if arguments is None else str(arguments)
     try:
         value = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {INVALID_JSON: text}
 
 
 def _openai_parts(record: Mapping[str, Any], where: str) -> tuple[Block, ...]:
-    content = record.get("content")
-    if content is None or isinstance(content, str):
-        return (TextBlock(content),) if content or record.get("role") != "assistant" and content is not None else ()
-    return tuple(_from_openai_part(part, where) for part in record_field(record, "content", where, (list, tuple)))
+    content = record_field(record, "content", where, (str, list, tuple, NoneType))
+    if record["role"] == "assistant":
+        content = content or record_field(record, "refusal", where, (str, NoneType)) or ()  # a refusal is said, too
+    if isinstance(content, str):
+        return (TextBlock(content),)
+    return tuple(_from_openai_part(part, where) for part in content or ())
 
 
 def _from_openai_part(part: Mapping[str, Any], where: str) -> Block:
     match as_record(part, where).get("type"):
         case "text":
             return TextBlock(record_field(part, "text", where, (str,)))
+        case "refusal":
+            return TextBlock(record_field(part, "refusal", where, (str,)))
         case "image_url":
-            media_type, data, url = _split_data_url(record_field(part, "image_url", where, (dict,)).get("url", ""))
-            return ImageBlock(media_type, data, url)
-        case "file" if "file_data" in part.get("file", {}):
-            media_type, data, url = _split_data_url(part["file"]["file_data"])
-            title = part["file"].get("filename", "")
-            return DocumentBlock(media_type, data, url, "" if title == "document" else title)
-    return RawBlock(part)
+            image = record_field(part, "image_url", where, (Mapping,))
+            return ImageBlock(*_split_data_url(record_field(image, "url", where, (str,))))
+        case "file" if isinstance(part.get("file"), Mapping) and "file_data" in part["file"]:
+            source = _split_data_url(record_field(part["file"], "file_data", where, (str,)))
+            title = record_field(part["file"], "filename", where, (str, NoneType)) or ""
+            return DocumentBlock(*source, "" if title == "document" else title)
+        case str():
+            return RawBlock(part)
+    raise MessageFormatError(f"{where}: a content part without a type: {str(part)[:80]}")
 
 
 def _split_data_url(url: str) -> tuple[str, str, str]:
@@ -228,11 +246,4 @@ def tools_to_openai(tools: Iterable[ToolSpec]) -> list[Record]:
 
 
 def _plain_text(record: Mapping[str, Any], where: str) -> str:
-    content = record.get("content")
-    if isinstance(content, str) or content is None:
-        return content or ""
-    return "\n".join(
-        part.get("text", "")
-        for part in record_field(record, "content", where, (list, tuple))
-        if isinstance(part, Mapping)
-    )
+    return "\n".join(part.text for part in _openai_parts(record, where) if isinstance(part, TextBlock))

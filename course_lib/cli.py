@@ -1,0 +1,210 @@
+"""The command line: `course start`, `course test`, `course doctor`, ... (also as `python -m course_lib start`).
+
+Every command is one entry of `COMMANDS`: its name, its help, what must be installed for it, and a function from its
+arguments to an exit status. `main` sees to the packages first (`course_lib.bootstrap`), then calls that function.
+A new command is a new entry, and this module stays quick to import: standard library only at the top, the rest inside
+the function that needs it.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_lib.bootstrap import RERUN_MARK, Level, python_for, source_root
+from course_lib.errors import CourseError
+from course_lib.processes import run_child
+
+FIRST_CHAPTER = "chapters/00_start_here.ipynb"
+
+
+class CourseFolderError(CourseError):
+    """The folder with chapters, exercises and tests is not here, or not whole."""
+
+
+def no_arguments(parser: argparse.ArgumentParser) -> None:
+    """For a command that takes none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One subcommand.
+
+    Attributes:
+        name: what is typed after `course`.
+        help: one line for `course --help`.
+        run: gets the parsed arguments, returns the exit status. A `CourseError` is shown without a traceback.
+        needs: what must be installed; it is set up when it is not.
+        add_arguments: declares the command's own arguments.
+        passes_on_to: when set, all arguments go unread to this program, as `arguments.rest`.
+    """
+
+    name: str
+    help: str
+    run: Callable[[argparse.Namespace], int]
+    needs: Level = Level.RUNTIME
+    add_arguments: Callable[[argparse.ArgumentParser], None] = no_arguments
+    passes_on_to: str = ""
+
+
+# --- the course folder -----------------------------------------------------------------------------------------------
+
+
+def course_root() -> Path:
+    """The folder that holds chapters, exercises and solutions.
+
+    Returns:
+        The clone this code runs from; with an installed wheel (a JupyterHub), the present folder or one above it.
+
+    Raises:
+        CourseFolderError: there is no such folder.
+    """
+    here = Path.cwd()
+    for folder in filter(None, (source_root(), here, *here.parents)):
+        if (folder / FIRST_CHAPTER).is_file():
+            return folder
+    raise CourseFolderError(
+        f"No {FIRST_CHAPTER} in {source_root() or here}.\n"
+        "Go to the folder that you cloned the course to; if the file was deleted: git checkout -- chapters"
+    )
+
+
+# --- start and test --------------------------------------------------------------------------------------------------
+
+
+def jupyterlab_command(root: Path, rest: Sequence[str], *, is_root_user: bool) -> list[str]:
+    """The command line that opens JupyterLab on chapter 00.
+
+    Args:
+        root: becomes JupyterLab's root, so that chapters, exercises and solutions can all be reached.
+        rest: further arguments for JupyterLab; they come last, so they win.
+        is_root_user: JupyterLab does not run as root unless it is told to.
+    """
+    return [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        f"--ServerApp.root_dir={root}",
+        f"--LabApp.default_url=/lab/tree/{FIRST_CHAPTER}",
+        # No calls home. The pop-up that asks about news is turned off by jupyterlab_overrides.json.
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        *(["--allow-root"] if is_root_user else []),
+        *rest,
+    ]
+
+
+def environment_with_scripts(environment: Mapping[str, str]) -> dict[str, str]:
+    """A copy of an environment in which JupyterLab's terminals and notebooks find the command `course`."""
+    # Not resolved: in a virtual environment this Python is a link, and the scripts are beside the link.
+    scripts = str(Path(sys.executable).parent)
+    return {**environment, "PATH": os.pathsep.join(filter(None, (scripts, environment.get("PATH"))))}
+
+
+def start(arguments: argparse.Namespace) -> int:
+    """Start JupyterLab and wait until it ends."""
+    root = course_root()
+    command = jupyterlab_command(root, arguments.rest, is_root_user=hasattr(os, "geteuid") and os.geteuid() == 0)
+    return run_child(command, cwd=root, env=environment_with_scripts(os.environ))
+
+
+def test(arguments: argparse.Namespace) -> int:
+    """Run everything that pyproject.toml tells pytest to run, or what the arguments select."""
+    root = course_root()
+    if not (root / "tests").is_dir():
+        raise CourseFolderError(f"No tests in {root}: they are in the course's repository. Clone it, and test there.")
+    return run_child([sys.executable, "-m", "pytest", *arguments.rest], cwd=root)
+
+
+# --- the others, each from its own module ----------------------------------------------------------------------------
+
+
+def doctor(_arguments: argparse.Namespace) -> int:
+    """Look the environment over."""
+    from course_lib.doctor import report
+
+    return report()
+
+
+def notebooks(arguments: argparse.Namespace) -> int:
+    """Run notebooks anew and tidy them, in place."""
+    from course_lib.maintain import refresh
+
+    return refresh(course_root(), arguments.files)
+
+
+def notebooks_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `course notebooks`."""
+    parser.add_argument("files", nargs="*", type=Path, help="notebooks (default: all in chapters/ and solutions/)")
+
+
+COMMANDS = (
+    Command(name="start", help="open JupyterLab on chapter 00", run=start, passes_on_to="JupyterLab"),
+    Command(name="test", help="run all tests", run=test, needs=Level.DEV, passes_on_to="pytest"),
+    Command(name="doctor", help="say what is wrong here, and how to mend it", run=doctor, needs=Level.IF_THERE),
+    Command(
+        name="notebooks",
+        help="for maintainers: run notebooks anew and tidy them, in place",
+        run=notebooks,
+        add_arguments=notebooks_arguments,
+    ),
+)
+
+
+# --- main ------------------------------------------------------------------------------------------------------------
+
+
+def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
+    """The parser for all commands; the one that was chosen is in `command`."""
+    parser = argparse.ArgumentParser(prog="course", description="Context management for LLM agents: the course.")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in commands:
+        usage = f"course {command.name} [arguments of {command.passes_on_to}]" if command.passes_on_to else None
+        one = subparsers.add_parser(command.name, help=command.help, description=command.help, usage=usage)
+        one.set_defaults(command=command, rest=[])
+        command.add_arguments(one)
+    return parser
+
+
+def parse(words: Sequence[str], commands: Sequence[Command]) -> argparse.Namespace:
+    """Read a command line.
+
+    Raises:
+        SystemExit: after help (status 0) or a mistake (status 2), as argparse does it.
+    """
+    chosen = next((one for one in commands if words and one.name == words[0]), None)
+    if chosen and chosen.passes_on_to and words[1:2] not in (["-h"], ["--help"]):
+        # argparse would sort another program's options its own way.
+        return argparse.Namespace(command=chosen, rest=list(words[1:]))
+    return build_parser(commands).parse_args(words or ["--help"])
+
+
+def main(words: Sequence[str] | None = None, *, commands: Sequence[Command] = COMMANDS) -> int:
+    """Run one command and return its exit status.
+
+    Args:
+        words: the command line without the program's name; None means this process's own.
+        commands: the commands to choose from.
+
+    Raises:
+        SystemExit: after help or a mistake in the command line.
+    """
+    words = sys.argv[1:] if words is None else list(words)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a console that cannot show a character shows another one, and goes on
+            stream.reconfigure(errors="replace")
+    try:
+        arguments = parse(words, commands)
+        python = python_for(arguments.command.needs)
+        if python is None:
+            status: int = arguments.command.run(arguments)
+            return status
+        return run_child([python, "-m", "course_lib", *words], env={**os.environ, RERUN_MARK: "1"})
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return 130

@@ -1,0 +1,115 @@
+"""Keep committed notebooks fresh (`course notebooks`): run them anew, then take out what changes from run to run.
+
+A second run changes no byte, so a difference in git is a difference in what a cell prints. nbval (`course test`)
+compares the same outputs.
+
+What this leaves out on purpose: exercises, which are committed without outputs, and translations' text.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from course_lib.processes import tell
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+FOLDERS = ("chapters", "solutions")
+CELL_SECONDS = 120
+
+Notebook = dict[str, Any]
+
+
+def refresh(root: Path, files: Sequence[Path] = ()) -> int:
+    """Run notebooks and tidy them, in place.
+
+    Args:
+        root: the course's folder.
+        files: the notebooks; none means all in chapters/ and solutions/.
+
+    Returns:
+        0 when all of them ran, else 1; one that fails keeps its old content, and the others are still done.
+    """
+    failed = []
+    for path in files or find_notebooks(root):
+        tell(f"running {path}")
+        if execute(path) == 0:
+            tidy_file(path)
+        else:
+            failed.append(path)
+    for path in failed:
+        tell(f"{path} failed and was left as it was; the cell and its error are above.")
+    return 1 if failed else 0
+
+
+def find_notebooks(root: Path) -> list[Path]:
+    """All notebooks whose outputs are committed, in order; not the copies that Jupyter keeps for itself."""
+    found = (path for folder in FOLDERS for path in sorted((root / folder).rglob("*.ipynb")))
+    return [path for path in found if ".ipynb_checkpoints" not in path.parts]
+
+
+def execute(path: Path) -> int:
+    """Run one notebook in place, in its own folder, with this environment's kernel; return the exit status."""
+    command = [
+        sys.executable,
+        *("-m", "nbconvert", "--to", "notebook", "--execute", "--inplace", "--log-level=WARN"),
+        "--ExecutePreprocessor.kernel_name=python3",
+        "--ExecutePreprocessor.record_timing=False",
+        "--ExecutePreprocessor.store_widget_state=False",
+        f"--ExecutePreprocessor.timeout={CELL_SECONDS}",
+        str(path),
+    ]
+    return subprocess.call(command, env={**os.environ, "JUPYTER_PREFER_ENV_PATH": "1"})
+
+
+def tidy_file(path: Path) -> bool:
+    """Tidy one notebook file; return whether it changed.
+
+    Raises:
+        ValueError: the file is no notebook.
+    """
+    before = path.read_text(encoding="utf-8")
+    notebook = json.loads(before)
+    if "cells" not in notebook:
+        raise ValueError(f"{path} is no notebook of format 4: it has no cells. Save it anew from JupyterLab.")
+    after = json.dumps(tidy(notebook), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    if after == before:
+        return False
+    path.write_text(after, encoding="utf-8", newline="\n")
+    return True
+
+
+def tidy(notebook: Notebook) -> Notebook:
+    """Take out of a notebook what differs between machines, Pythons and runs; works on it in place.
+
+    Cells, their ids, tags and outputs stay.
+    """
+    metadata = notebook.setdefault("metadata", {})
+    metadata.pop("widgets", None)  # the state of widgets: large, and of no use without the kernel
+    metadata["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    metadata.get("language_info", {}).pop("version", None)
+    for cell in notebook["cells"]:
+        for key in ("execution", "collapsed", "scrolled"):  # times of day, and how somebody last looked at the cell
+            cell.get("metadata", {}).pop(key, None)
+        for number, bundle in enumerate(bundles(cell)):
+            if WIDGET_VIEW in bundle:
+                bundle[WIDGET_VIEW]["model_id"] = steady_id(cell.get("id", ""), number)
+    return notebook
+
+
+def bundles(cell: Notebook) -> Iterable[Notebook]:
+    """The mime bundles among a cell's outputs."""
+    return (output["data"] for output in cell.get("outputs", []) if "data" in output)
+
+
+def steady_id(cell_id: str, number: int) -> str:
+    """An id for a widget's view. Its model is gone with the kernel, so any id will do that stays the same.
+
+    >>> steady_id("abc", 0) == steady_id("abc", 0) != steady_id("abc", 1)
+    True
+    """
+    return hashlib.sha256(f"{cell_id} {number}".encode()).hexdigest()[:32]

@@ -1,0 +1,150 @@
+"""What a request shows: everything the offline model knows, read anew from every request.
+
+`read_request` walks the blocks of a request in order and collects what they say: the user's orders, which files there
+are, what stands in them, which were edited, what the last test run said. There is no other memory. A fact that is no
+longer in the request is no longer known, whoever removed it and however well it was meant.
+
+What this leaves out on purpose: who wrote the context. Nothing here looks at `Message.kind`, or at any mark that the
+course's own compactions leave.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from course_lib.messages import Message, TextBlock, ToolResultBlock, ToolUseBlock
+from course_lib.simulation.wording import (
+    PATH,
+    Lesson,
+    forbidden_folders,
+    progress,
+    rounding_lesson,
+    states_task,
+    word_rules,
+)
+
+__all__ = ["Knowledge", "read_request"]
+
+_FULL_READ = re.compile(r"^(?P<path>\S+) \((?P<count>\d+) lines?\)\n")
+_TEST_TOTAL = re.compile(r"^\d+ tests?, (\d+) failures?$", re.MULTILINE)
+_TEST_FAILURE = re.compile(r"^FAIL\s+(\S+)(?:.*\n(?:[ \t]+.*\n?)*)?", re.MULTILINE)
+_CHECK_TOTAL = re.compile(r"^(\d+) of (\d+) modules up to standard$", re.MULTILINE)
+_CHECK_LINE = re.compile(r"^(\S+\.py): ", re.MULTILINE)
+
+
+@dataclass
+class Knowledge:
+    """What can be known from one request; positions count blocks from its start.
+
+    `is_done` of a path: the latest word on it, from an edit, a check, or a sentence.
+    """
+
+    has_task: bool = False
+    forbidden: set[str] = field(default_factory=set)
+    word_rules: dict[str, str] = field(default_factory=dict)
+    lesson: Lesson | None = None
+    listed: tuple[str, ...] = ()
+    is_done: dict[str, bool] = field(default_factory=dict)
+    contents: dict[str, str] = field(default_factory=dict)
+    documents_read: set[str] = field(default_factory=set)
+    greps: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    repairs: dict[str, int] = field(default_factory=dict)  # path -> position of an edit that changed behaviour
+    rounded: set[str] = field(default_factory=set)  # paths in which an edit put the built-in round()
+    edits_since_tests: set[str] = field(default_factory=set)
+    tests_at: int = -1
+    failures: tuple[str, ...] | None = None  # of the last test run; None when no run can be seen
+    check_at: int = -1
+    last_edit_at: int = -1
+
+    @property
+    def done(self) -> set[str]:
+        """Paths that are up to standard, as far as can be seen."""
+        return {path for path, is_done in self.is_done.items() if is_done}
+
+
+def read_request(messages: Sequence[Message], system: str = "") -> Knowledge:
+    """Return what the messages and the system prompt show."""
+    knowledge = Knowledge()
+    _read_text(system, knowledge)
+    calls: dict[str, ToolUseBlock] = {}
+    position = 0
+    for message in messages:
+        for block in message.content:
+            position += 1
+            match block:
+                case TextBlock(text):
+                    _read_text(text, knowledge)
+                case ToolUseBlock():
+                    calls[block.id] = block
+                case ToolResultBlock() if block.tool_use_id in calls:
+                    _read_result(calls[block.tool_use_id], block, position, knowledge)
+    return knowledge
+
+
+def _read_text(text: str, knowledge: Knowledge) -> None:
+    knowledge.has_task |= states_task(text)
+    knowledge.forbidden |= forbidden_folders(text)
+    knowledge.word_rules |= word_rules(text)
+    knowledge.lesson = rounding_lesson(text) or knowledge.lesson
+    done, still_open = progress(text)
+    knowledge.is_done |= dict.fromkeys(done, True) | dict.fromkeys(still_open, False)
+
+
+def _read_result(call: ToolUseBlock, result: ToolResultBlock, position: int, knowledge: Knowledge) -> None:
+    text, arguments = result.text, call.input
+    if result.is_error:
+        if call.name == "edit_file":  # the file is not what it was thought to be: look again
+            knowledge.is_done[str(arguments.get("path"))] = False
+            knowledge.contents.pop(str(arguments.get("path")), None)
+        return
+    match call.name:
+        case "list_files":
+            knowledge.listed = tuple(PATH.findall(text)) or knowledge.listed
+        case "read_file":
+            _read_file_result(text, knowledge)
+        case "edit_file" | "write_file":
+            _read_edit(arguments, position, knowledge)
+        case "grep":
+            knowledge.greps[str(arguments.get("pattern"))] = tuple(dict.fromkeys(PATH.findall(text)))
+        case "run_command":
+            _read_command_result(text, position, knowledge)
+
+
+def _read_file_result(text: str, knowledge: Knowledge) -> None:
+    header = _FULL_READ.match(text)
+    if header is None:
+        return
+    content = text[header.end() :]
+    if len(content.splitlines()) == int(header["count"]):  # anything else was shortened on the way
+        knowledge.contents[header["path"]] = content
+        knowledge.documents_read.add(header["path"])
+
+
+def _read_edit(arguments: Mapping[str, object], position: int, knowledge: Knowledge) -> None:
+    path, new_text = str(arguments.get("path", "")), str(arguments.get("new_text", arguments.get("content", "")))
+    knowledge.contents.pop(path, None)
+    knowledge.is_done[path] = True
+    knowledge.edits_since_tests.add(path)
+    knowledge.last_edit_at = position
+    if re.search(r"^ +return (?:\w+\(\w+\)|\w+ in \(.*\))$", new_text, re.MULTILINE):
+        knowledge.repairs[path] = position
+    if re.search(r"^ +return round\(\w+\)$", new_text, re.MULTILINE):
+        knowledge.rounded.add(path)
+    elif re.search(r"^ +return \w+half_up\w*\(|^ +return half_up\w*\(", new_text, re.MULTILINE):
+        knowledge.rounded.discard(path)
+
+
+def _read_command_result(text: str, position: int, knowledge: Knowledge) -> None:
+    if _TEST_TOTAL.search(text):
+        knowledge.tests_at = position
+        knowledge.failures = tuple(match[0].strip() for match in _TEST_FAILURE.finditer(text))
+        knowledge.lesson = rounding_lesson(text) or knowledge.lesson
+        knowledge.edits_since_tests.clear()
+    total = _CHECK_TOTAL.search(text)
+    if total:
+        knowledge.check_at = position
+        below = dict.fromkeys(_CHECK_LINE.findall(text), False)
+        knowledge.is_done |= below
+        if len(below) == int(total[2]) - int(total[1]):  # the list is whole, so every other module is fine
+            checked = (path for path in knowledge.listed if path.startswith("freight/"))
+            knowledge.is_done |= {path: path not in below for path in checked}

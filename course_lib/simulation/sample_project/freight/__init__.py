@@ -1,0 +1,1 @@
+"""Pricing, routing and handling of parcels for a small freight company."""

@@ -1,0 +1,1 @@
+"""Invoices, credit notes, reminders and value added tax."""

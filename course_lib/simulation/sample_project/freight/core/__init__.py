@@ -1,0 +1,1 @@
+"""The basic terms every other part builds on."""

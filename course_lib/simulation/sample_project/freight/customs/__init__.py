@@ -1,0 +1,1 @@
+"""Declarations, tariff codes and duties for parcels that cross a border."""

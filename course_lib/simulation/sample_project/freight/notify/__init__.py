@@ -1,0 +1,1 @@
+"""Messages to customers and the rules for sending them."""

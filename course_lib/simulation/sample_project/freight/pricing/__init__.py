@@ -1,0 +1,1 @@
+"""Rates, surcharges, discounts and quotes."""

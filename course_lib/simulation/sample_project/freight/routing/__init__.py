@@ -1,0 +1,1 @@
+"""Distances, legs, tours and delivery windows."""

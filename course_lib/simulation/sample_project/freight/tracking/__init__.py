@@ -1,0 +1,1 @@
+"""Scan events, progress and claims."""

@@ -1,0 +1,1 @@
+"""Boxes, labels, pallets, picking and storage."""

@@ -1,0 +1,1 @@
+"""What the notebooks show: charts, sources, and the live picture of a run."""
