@@ -45,32 +45,28 @@ def find_uv() -> str | None:
     return uv if works else None
 
 
-def create_commands(venv: Path, uv: str | None, *, has_ensurepip: bool | None = None) -> list[list[str]]:
-    """Ways to make an empty environment, best first; none when neither venv nor uv is there.
+def has_whole_venv() -> bool:
+    """Whether Python can make environments by itself; on Debian and Ubuntu not without the package python3-venv."""
+    return all(importlib.util.find_spec(name) for name in ("venv", "ensurepip"))
 
-    Args:
-        venv: the folder; it may exist.
-        uv: the path of uv, or None.
-        has_ensurepip: whether Python's own venv is whole; None means look.
-    """
-    if has_ensurepip is None:
-        # Debian and Ubuntu ship venv without ensurepip, until python3-venv is installed.
-        has_ensurepip = all(importlib.util.find_spec(name) for name in ("venv", "ensurepip"))
+
+def create_commands(venv: Path, uv: str | None) -> list[list[str]]:
+    """Ways to make an empty environment, best first; none when neither venv nor uv is there."""
     # Inside a virtual environment this is the Python it was made from: the one that stays when `.venv` is made anew.
     python = getattr(sys, "_base_executable", sys.executable)
-    ways = [[python, "-m", "venv", str(venv)]] if has_ensurepip else []
+    ways = [[python, "-m", "venv", str(venv)]] if has_whole_venv() else []
     if uv:
         ways.append([uv, "venv", "--quiet", "--allow-existing", "--python", python, str(venv)])
     return ways
 
 
-def make_venv(venv: Path, uv: str | None, run: Runner, *, has_ensurepip: bool | None = None) -> None:
+def make_venv(venv: Path, uv: str | None, run: Runner) -> None:
     """Make an empty environment.
 
     Raises:
         SetupError: neither venv nor uv can.
     """
-    if any(run(command) == 0 for command in create_commands(venv, uv, has_ensurepip=has_ensurepip)):
+    if any(run(command) == 0 for command in create_commands(venv, uv)):
         return
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     raise SetupError(
@@ -105,7 +101,8 @@ def install_commands(root: Path, pins: str, uv: str | None) -> list[list[str]]:
     if uv:
         installer = [uv, "pip", "install", "--python", python]
     else:
-        installer = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+        # Without bytecode, as uv does it: it takes pip 20 s and 80 MB, and Python makes what it uses at the first import.
+        installer = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-compile"]
     return [
         [*installer, "--require-hashes", "-r", str(root / pins)],
         # The build backend is among the pins: nothing unpinned is fetched to build the course.

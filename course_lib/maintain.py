@@ -20,6 +20,7 @@ from course_lib.processes import tell
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 FOLDERS = ("chapters", "solutions")
 CELL_SECONDS = 120
+README_PICTURE = ".github/pictures/the_run_that_dies.svg"
 
 Notebook = dict[str, Any]
 
@@ -41,9 +42,25 @@ def refresh(root: Path, files: Sequence[Path] = ()) -> int:
             tidy_file(path)
         else:
             failed.append(path)
+    if not files:
+        draw_readme_picture(root)
     for path in failed:
         tell(f"{path} failed and was left as it was; the cell and its error are above.")
     return 1 if failed else 0
+
+
+def draw_readme_picture(root: Path) -> None:
+    """Run the scenario of chapter 00 and draw it into the README's picture."""
+    from course_lib.simulation.scenario import REFACTORING, build_agent
+    from course_lib.simulation.workspace import make_workspace
+    from course_lib.tokens import MessageCounter, TiktokenCounter
+    from course_lib.widgets.context_chart import ContextChart, draw_context
+
+    chart = ContextChart(REFACTORING.window, MessageCounter(TiktokenCounter()))
+    with make_workspace() as workspace:
+        chart.follow(build_agent(workspace).run(REFACTORING.task))
+    picture = draw_context(chart.rows, chart.window)
+    (root / README_PICTURE).write_text(picture + "\n", encoding="utf-8", newline="\n")
 
 
 def find_notebooks(root: Path) -> list[Path]:

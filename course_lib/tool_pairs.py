@@ -163,7 +163,6 @@ def repair(messages: Sequence[Message]) -> Messages:
         calls = tool_uses(message)
         if calls:
             renamed = _with_fresh_ids(message, taken, every_id)
-            taken.update(call.id for call in tool_uses(renamed))
             mended += [renamed, _answer(renamed, answers.of(calls, index), messages[index + 1 : index + 2])]
         elif not (index and tool_uses(messages[index - 1]) and tool_results(message)):  # else already taken in above
             mended += _without_results(message)
@@ -224,15 +223,15 @@ def _without_results(message: Message) -> list[Message]:
 
 
 def _with_fresh_ids(message: Message, taken: set[str], every_id: set[str]) -> Message:
-    """Give a new, predictable id to each call whose id is taken, and none that any other call has."""
-    used = set(taken)
+    """Give each call whose id is taken a new, predictable one that nobody has; note what is taken now."""
     content: list[Block] = []
     for block in message.content:
         if isinstance(block, ToolUseBlock):
-            if block.id in used:
+            if block.id in taken:
                 fresh = (f"{block.id}~{number}" for number in count(2))
-                block = replace(block, id=next(id_ for id_ in fresh if id_ not in used | every_id))
-            used.add(block.id)
+                block = replace(block, id=next(id_ for id_ in fresh if id_ not in every_id))
+                every_id.add(block.id)
+            taken.add(block.id)
         content.append(block)
     return message if tuple(content) == message.content else replace(message, content=tuple(content))
 

@@ -142,8 +142,8 @@ def error_from_response(
         return ContextOverflowError(message, request_tokens=request_tokens, limit_tokens=limit_tokens, status=status)
     if kind is RateLimitError:
         return RateLimitError(message, retry_after_seconds=_retry_after_seconds(headers or {}), status=status)
-    if kind is AuthenticationError:
-        message += " (check the key and the model that the settings name)"
+    if kind is AuthenticationError or status == 404:
+        message += " (check the key, the model and the address in the settings)"
     return kind(message, status=status)
 
 
@@ -222,9 +222,9 @@ def _parsed(body: object) -> object:
 
 
 def _plain(value: object) -> str:
-    """Text without the tags of an error page, on one line."""
-    text = value[:_MAX_READ_CHARS] if isinstance(value, str) else ""
-    return " ".join(re.sub(r"<[^<>]*>", " ", text).split()) if text.lstrip().startswith("<") else text.strip()
+    """The text; of an error page what stands between its tags, on one line."""
+    text = value[:_MAX_READ_CHARS].strip() if isinstance(value, str) else ""
+    return " ".join(re.sub(r"<[^<>]*>", " ", text).split()) if re.match(r"<[a-z!?]", text, re.IGNORECASE) else text
 
 
 def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:

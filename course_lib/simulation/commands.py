@@ -1,4 +1,4 @@
-"""Running a program that an agent asks for, so that it ends, fits, and says the same on every machine (chapter 01).
+r"""Running a program that an agent asks for, so that it ends, fits, and says the same on every machine (chapter 01).
 
 `split_command` makes words of a command line and refuses what only a shell understands; `run_program` runs them:
 
@@ -6,7 +6,7 @@
     size      of endless output only the head and the tail are kept, in bounded memory
     input     there is none: a program that asks a question gets the end of the file
     secrets   the environment is an allow-list, so no key is passed on
-    sameness  the workspace is shown as `.`, Python's own library as `<python>`, line ends as `\\n`
+    sameness  the workspace is shown as `.`, Python's own library as `<python>`, line ends as `\n`
 
     >>> split_command("python -m tests 'two words'", ["python"])
     ['python', '-m', 'tests', 'two words']

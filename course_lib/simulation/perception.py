@@ -46,7 +46,6 @@ class Knowledge:
     listed: tuple[str, ...] = ()
     is_done: dict[str, bool] = field(default_factory=dict)
     contents: dict[str, str] = field(default_factory=dict)
-    documents_read: set[str] = field(default_factory=set)
     greps: dict[str, tuple[str, ...]] = field(default_factory=dict)
     repairs: dict[str, int] = field(default_factory=dict)  # path -> position of an edit that changed behaviour
     rounded: set[str] = field(default_factory=set)  # paths in which an edit put the built-in round()
@@ -115,9 +114,9 @@ def _read_file_result(text: str, knowledge: Knowledge) -> None:
     if header is None:
         return
     content = text[header.end() :]
-    if len(content.splitlines()) == int(header["count"]):  # anything else was shortened on the way
+    line_count = content.count("\n") + (not content.endswith("\n") and content != "")
+    if line_count == int(header["count"]):  # anything else was shortened on the way
         knowledge.contents[header["path"]] = content
-        knowledge.documents_read.add(header["path"])
 
 
 def _read_edit(arguments: Mapping[str, object], position: int, knowledge: Knowledge) -> None:

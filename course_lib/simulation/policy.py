@@ -55,10 +55,10 @@ def _ask_for_task(knowledge: Knowledge) -> Step | None:
 def _look_around(knowledge: Knowledge) -> Step | None:
     if knowledge.listed:
         return None
-    calls = [Call("list_files", {"path": "."})]
-    if not knowledge.is_done:
-        calls += [Call("read_file", {"path": name}) for name in GUIDES if name not in knowledge.documents_read]
-    return Step("First I look at what is here.", tuple(calls))
+    look = Call("list_files", {"path": "."})
+    if knowledge.is_done:
+        return Step("I see no list of the files. I look again.", (look,))
+    return Step("First I look at what is here.", (look, *map(_read, GUIDES)))
 
 
 def _run_tests_first(knowledge: Knowledge) -> Step | None:

@@ -1,9 +1,9 @@
-"""Six real tools for an agent that works on a project: list, read, write, edit, grep, run (chapter 01).
+r"""Six real tools for an agent that works on a project: list, read, write, edit, grep, run (chapter 01).
 
 `workspace_tools` binds them to one `Workspace`. Their results are plain text in fixed forms:
 
     list_files    a path a line, then `31 files`
-    read_file     `freight/core/money.py (62 lines)`, then the text exactly as it is (line ends as `\\n`)
+    read_file     `freight/core/money.py (62 lines)`, then the text exactly as it is (line ends as `\n`)
     write_file    `created notes.md: 3 lines` or `overwrote notes.md: 5 lines`
     edit_file     `edited freight/core/money.py: 1 replacement, 62 -> 64 lines`
     grep          `path:line: text` a match, then `4 matches in 2 of 31 files`
@@ -129,7 +129,7 @@ class _Toolbox:
         if pattern:
             glob = pattern.replace("**/", "*")
             found = tuple(path for path in found if fnmatchcase(path, glob) or fnmatchcase(Path(path).name, glob))
-        return self._listing(found, len(found), "files", "give a folder or a pattern") + _count(len(found), "file")
+        return self._listing(found, len(found), "file", "give a folder or a pattern") + _count(len(found), "file")
 
     def read_file(self, given: Mapping[str, Any]) -> str:
         path, offset = _string(given, "path"), _integer(given, "offset", 1)
@@ -163,9 +163,9 @@ class _Toolbox:
         most = min(self.limits.max_matches, _integer(given, "max_matches", sys.maxsize))
         found = search_texts(pattern, texts, timeout_seconds=self.limits.search_timeout_seconds)
         lines = [f"{name}:{number}: {line[:_MAX_LINE_CHARS]}" for name, number, line in found[:most]]
-        listing = self._listing(lines, len(found), "matches", "give a folder or a narrower pattern")
+        listing = self._listing(lines, len(found), "match", "give a folder or a narrower pattern")
         files = f"{len({name for name, _, _ in found})} of {_count(len(texts), 'file')}"
-        return f"{listing}{_count(len(found), 'match', 'matches')} in {files}"
+        return f"{listing}{_count(len(found), 'match')} in {files}"
 
     def run_command(self, given: Mapping[str, Any]) -> str:
         args = split_command(_string(given, "command"), self.limits.allowed_programs)
@@ -193,15 +193,15 @@ class _Toolbox:
                 raise ToolError(f"there is too much text under {path!r:.80} to search at once: give a smaller folder")
         return texts
 
-    def _listing(self, lines: Sequence[str], total: int, things: str, way_out: str) -> str:
+    def _listing(self, lines: Sequence[str], total: int, thing: str, way_out: str) -> str:
         """The lines that fit, and a line that says how many of `total` do not."""
         part = _fitting([f"{line}\n" for line in lines], self.limits.max_output_chars)
         left_out = total - len(part)
-        return "".join(part) + (f"[… {left_out} {things} left out: {way_out} …]\n" if left_out else "")
+        return "".join(part) + (f"[… {_count(left_out, thing)} left out: {way_out} …]\n" if left_out else "")
 
 
 def _replace_once(text: str, old: str, new: str, path: str) -> str:
-    """The text with the one `old` in it replaced; `\\n` in both stands for whatever ends the lines of the text."""
+    r"""The text with the one `old` in it replaced; `\n` in both stands for whatever ends the lines of the text."""
     if not old or old == new:
         raise ToolError("old_text is empty or equal to new_text: give the passage to change, and what it becomes")
     found = list(re.finditer(re.escape(old).replace("\\\n", r"(?>\r\n?|\n)"), text))
@@ -218,7 +218,7 @@ def _unix(text: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines with their ends; unlike `splitlines`, only `\\n` ends one."""
+    r"""The lines with their ends; unlike `splitlines`, only `\n` ends one."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
@@ -228,8 +228,8 @@ def _fitting(lines: Sequence[str], max_chars: int) -> list[str]:
     return [line for line, length in zip(lines, lengths, strict=True) if length <= max_chars]
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 'es' if thing.endswith('ch') else 's'}"
 
 
 def _count_lines(text: str) -> str:

@@ -130,7 +130,7 @@ class Workspace:
             with os.fdopen(os.open(target, _READ_FLAGS), "rb") as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     raise ToolError(f"{path!r:.80} is no regular file: only files can be read")
-                if self.resolve(path) != target:  # a link was put in the way meanwhile
+                if self.resolve(path) != target:  # a link was put in its way meanwhile (one that leads out is refused)
                     raise ToolError(f"{path!r:.80} was replaced while it was being opened: try again")
                 data = file.read(max_bytes + 1)
         return _checked_text(path, data, max_bytes)
@@ -181,8 +181,10 @@ def make_workspace(folder: Path | None = None) -> Workspace:
         folder: where to, absent or empty; it is kept. Without it: a temporary one, removed at the latest at exit.
 
     Raises:
-        WorkspaceError: the folder is in use, or cannot be written.
+        WorkspaceError: the folder is in use or cannot be written, or the package has no sample project.
     """
+    if not _TEMPLATE.is_dir():
+        raise WorkspaceError("the sample project is missing from the package: install the course again")
     try:
         if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise WorkspaceError(f"{str(folder)!r} is in use: give an empty or new folder, or none for a temporary one")

@@ -176,7 +176,8 @@ def _refusals(rows: Sequence[ChartRow], frame: _Frame) -> Iterable[str]:
             x, y = frame.x(row.round_number - 0.5), frame.y(row.composition.total_tokens)
             yield _line(x, y, x, frame.height - frame.bottom, _REFUSED, ' stroke-width="2"')
             yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{_REFUSED}"/>'
-            yield _text(x - 9, y + 22, "✗ refused", ' text-anchor="end" font-weight="700"', "#8a3300")
+            halo = ' font-weight="700" paint-order="stroke" stroke="#fff" stroke-width="4"'
+            yield _text(x + 10, y + 16, "✗ refused", halo, "#8a3300")
 
 
 class ContextChart(ipywidgets.HTML):  # type: ignore[misc]  # ipywidgets has no types

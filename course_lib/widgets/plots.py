@@ -27,7 +27,7 @@ def new_plot(title: str, *, x_label: str = "", y_label: str = "") -> "tuple[Figu
 
     figure = Figure(figsize=(7.6, 3.2), dpi=110, layout="constrained")
     axes = figure.subplots()
-    axes.set_title(title, loc="left", fontsize=11, fontweight="semibold")
+    axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     axes.set_prop_cycle(color=PLOT_COLORS)
