@@ -204,14 +204,19 @@ def fill(root: Path, level: Level, run: Runner, uv: str | None) -> None:
     tell(f"Setting up the course in {venv} (once, about a minute) ...")
     began = time.monotonic()
     # An environment without a stamp is somebody's own (`uv sync` makes one): it is kept if it is good for anything.
-    if read_stamp(venv).get("finished", True) is False or not is_usable(venv, uv, run):
-        if venv.exists():
-            tell("The environment in .venv is unfinished, broken or for another Python: making it anew.")
-            shutil.rmtree(venv)
-        write_stamp(venv, finished=False)
-        make_venv(venv, uv, run)
+    is_update = read_stamp(venv).get("finished", True) is True and is_usable(venv, uv, run)
+    if not is_update and venv.exists():
+        tell("The environment in .venv is unfinished, broken or for another Python: making it anew.")
+        shutil.rmtree(venv)
     write_stamp(venv, finished=False)
-    install(root, level.value, uv, run)
+    if not is_update:
+        make_venv(venv, uv, run)
+    try:
+        install(root, level.value, uv, run)
+    except SetupError:
+        if is_update:  # without a network, say: the old packages are whole, and stay for the next try
+            write_stamp(venv, finished=True, python=python_tag())
+        raise
     # The pins for tests include all of the course's own.
     levels = (Level.RUNTIME, Level.DEV) if level is Level.DEV else (Level.RUNTIME,)
     write_stamp(venv, finished=True, python=python_tag(), **{one.name: fingerprint(root, one) for one in levels})

@@ -9,6 +9,7 @@ the function that needs it.
 import argparse
 import os
 import sys
+import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,27 +80,24 @@ def jupyterlab_command(root: Path, rest: Sequence[str], *, is_root_user: bool) -
 
     Args:
         root: becomes JupyterLab's root, so that chapters, exercises and solutions can all be reached.
-        rest: further arguments for JupyterLab; they come last, so they win.
+        rest: further arguments for JupyterLab; one that is also set here wins.
         is_root_user: JupyterLab does not run as root unless it is told to.
     """
-    return [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        f"--ServerApp.root_dir={root}",
-        f"--LabApp.default_url=/lab/tree/{FIRST_CHAPTER}",
+    ours = {
+        "--ServerApp.root_dir": str(root),
+        "--LabApp.default_url": f"/lab/tree/{FIRST_CHAPTER}",
         # No calls home. The pop-up that asks about news is turned off by jupyterlab_overrides.json.
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-        *(["--allow-root"] if is_root_user else []),
-        *rest,
-    ]
+        "--LabApp.news_url": "None",
+        "--LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
+    }
+    given = {argument.partition("=")[0] for argument in rest}
+    options = [f"{name}={value}" for name, value in ours.items() if name not in given]  # JupyterLab refuses two values
+    return [sys.executable, "-m", "jupyterlab", *options, *(["--allow-root"] if is_root_user else []), *rest]
 
 
 def environment_with_scripts(environment: Mapping[str, str]) -> dict[str, str]:
     """A copy of an environment in which JupyterLab's terminals and notebooks find the command `course`."""
-    # Not resolved: in a virtual environment this Python is a link, and the scripts are beside the link.
-    scripts = str(Path(sys.executable).parent)
+    scripts = sysconfig.get_path("scripts")
     return {**environment, "PATH": os.pathsep.join(filter(None, (scripts, environment.get("PATH"))))}
 
 
@@ -205,6 +203,9 @@ def main(words: Sequence[str] | None = None, *, commands: Sequence[Command] = CO
     except CourseError as error:
         print(error, file=sys.stderr)
         return 1
+    except BrokenPipeError:  # the reader (head, less) has seen enough; nothing is left to be said to it at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)
         return 130

@@ -19,7 +19,7 @@ from course_lib.messages import Message, Messages, TextBlock, ToolSpec, Usage, a
 from course_lib.tokens import MessageCounter, chars_counter
 from course_lib.tool_pairs import check_pairs
 
-__all__ = ["LLMClient", "Request", "Response", "ScriptedClient", "StopReason", "check_request", "response_for"]
+__all__ = ["LLMClient", "Reply", "Request", "Response", "ScriptedClient", "StopReason", "check_request", "response_for"]
 
 StopReason = Literal["end_turn", "tool_use", "max_tokens", "refusal", "context_window_exceeded"]
 

@@ -101,7 +101,7 @@ def install_commands(root: Path, pins: str, uv: str | None) -> list[list[str]]:
     if uv:
         installer = [uv, "pip", "install", "--python", python]
     else:
-        # Without bytecode, as uv does it: it takes pip 20 s and 80 MB, and Python makes what it uses at the first import.
+        # No bytecode, like uv: it takes pip 20 s and 80 MB, and Python makes what it needs at the first import.
         installer = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-compile"]
     return [
         [*installer, "--require-hashes", "-r", str(root / pins)],

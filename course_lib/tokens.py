@@ -1,4 +1,4 @@
-"""How many tokens is a text, a message, a request? (chapter 03)
+"""How many tokens is a text, a message, a request? (chapter 03).
 
 A `TokenCounter` is any function from a text to a number. Three are here:
 

@@ -27,6 +27,7 @@ from course_lib.messages import Block, Message, Messages, ToolResultBlock, ToolU
 
 __all__ = [
     "NO_RESULT_TEXT",
+    "FaultKind",
     "PairFault",
     "check_pairs",
     "find_pair_faults",

@@ -1,11 +1,13 @@
 """Hypothesis strategies for conversations: valid ones, broken ones, and JSON of any shape.
 
-`conversations()` draws what both providers accept; `broken_conversations()` draws what a careless trimmer leaves behind.
+`conversations()` draws what both providers accept, `broken_conversations()` what a careless trimmer leaves behind.
 Texts, images, thinking and calls stand in them as in real sessions: parallel calls, results in any order, text after
 the results, results inside results.
 """
 
 from collections.abc import Callable
+from functools import cache
+from itertools import permutations
 
 from hypothesis import strategies as st
 
@@ -36,6 +38,9 @@ json_values = st.recursive(
     max_leaves=8,
 )
 json_objects = st.dictionaries(st.text(max_size=8), json_values, max_size=3)
+usual_inputs = st.sampled_from(
+    [{}, {"path": "a.txt"}, {"path": "数据", "lines": [1, 2]}, {"edit": {"old": "a\n", "new": None}, "all": True}]
+)
 
 text_blocks = st.builds(TextBlock, texts)
 thinking_blocks = st.builds(ThinkingBlock, texts, st.sampled_from(["", "c2lnbmF0dXJl"]))
@@ -51,27 +56,37 @@ assistant_raws = st.just(RawBlock({"type": "redacted_thinking", "data": "c2VjcmV
 result_raws = st.just(RawBlock({"type": "tool_reference", "tool_name": "grep"}))
 
 
-def tool_results(tool_use_id: str, *, raws: bool = True, nested: bool = True) -> st.SearchStrategy[ToolResultBlock]:
-    """Results for one call: a text, several blocks, nothing at all, or a result inside the result."""
+@cache
+def result_contents(*, raws: bool = True, nested: bool = True) -> st.SearchStrategy[str | list[Block]]:
+    """What a tool gives back: a text, several blocks, nothing at all, or a result inside the result."""
     inner = text_blocks | images | documents
     if raws:
         inner = inner | result_raws
     if nested:
         inner = inner | st.builds(ToolResultBlock, st.just("inner"), st.lists(text_blocks, max_size=2))
-    return st.builds(ToolResultBlock, st.just(tool_use_id), texts | st.lists(inner, max_size=3), st.booleans())
+    return texts | st.lists(inner, max_size=3)
 
 
-def tool_calls(tool_use_id: str) -> st.SearchStrategy[ToolUseBlock]:
-    """Calls with this id and any JSON object as input."""
-    return st.builds(ToolUseBlock, st.just(tool_use_id), names, json_objects)
+@cache
+def _said(*, raws: bool) -> tuple[st.SearchStrategy[list[Block]], ...]:
+    """What a user says alone, what a user says behind results, and what an assistant thinks."""
+    others = text_blocks | images | documents
+    others = others | user_raws if raws else others
+    thought = thinking_blocks | assistant_raws if raws else thinking_blocks
+    return st.lists(others, min_size=1, max_size=2), st.lists(others, max_size=1), st.lists(thought, max_size=1)
+
+
+_spoken = st.lists(text_blocks, max_size=2)
+_batch_orders = st.sampled_from([order for size in range(4) for order in permutations(range(size))])
 
 
 @st.composite
 def conversations(
     draw: Callable,
     *,
-    max_turns: int = 4,
+    max_turns: int = 3,
     prefix: str = "c",
+    inputs: st.SearchStrategy[dict] = usual_inputs,
     raws: bool = True,
     nested: bool = True,
 ) -> Messages:
@@ -81,34 +96,34 @@ def conversations(
         draw: given by hypothesis.
         max_turns: turns, each a user message, and a batch of calls or an answer.
         prefix: the ids are this and a number, each used once.
+        inputs: what stands in the calls.
         raws: with blocks that the course has no class for.
         nested: with results inside results.
     """
-    others = text_blocks | images | documents
-    others = others | user_raws if raws else others
-    said = thinking_blocks | assistant_raws if raws else thinking_blocks
+    asked, added, thought = _said(raws=raws)
+    contents = result_contents(raws=raws, nested=nested)
     messages: list[Message] = []
     for turn in range(draw(st.integers(1, max_turns))):
-        messages.append(user(*draw(st.lists(others, min_size=1, max_size=2))))
-        ids = [f"{prefix}{turn}_{number}" for number in range(draw(st.integers(0, 3)))]
-        spoken: list[Block] = draw(st.lists(said, max_size=1)) + draw(st.lists(text_blocks, max_size=2))
-        calls = [draw(tool_calls(id_)) for id_ in ids]
-        messages.append(Message("assistant", (*spoken, *calls) or (TextBlock("done"),)))
-        if ids:
-            results = [draw(tool_results(id_, raws=raws, nested=nested)) for id_ in draw(st.permutations(ids))]
-            messages.append(Message("user", (*results, *draw(st.lists(others, max_size=1)))))
+        messages.append(user(*draw(asked)))
+        order = draw(_batch_orders)
+        calls = [ToolUseBlock(f"{prefix}{turn}_{at}", draw(names), draw(inputs)) for at in range(len(order))]
+        spoken = (*draw(thought), *draw(_spoken), *calls)
+        messages.append(Message("assistant", spoken or (TextBlock("done"),)))
+        if calls:
+            results = [ToolResultBlock(calls[at].id, draw(contents), draw(st.booleans())) for at in order]
+            messages.append(Message("user", (*results, *draw(added))))
     return tuple(messages)
 
 
-@st.composite
-def _soups(draw: Callable, prefix: str) -> Messages:
+@cache
+def _soups(prefix: str) -> st.SearchStrategy[Messages]:
     """Messages put together at random, with few ids, so that every kind of fault comes up."""
     ids = st.sampled_from([f"{prefix}{number}" for number in range(3)])
-    calls = ids.flatmap(tool_calls) | text_blocks
-    results = ids.flatmap(tool_results) | text_blocks
-    assistants = st.lists(calls, max_size=3).map(lambda blocks: Message("assistant", tuple(blocks)))
-    users = st.lists(results, max_size=3).map(lambda blocks: Message("user", tuple(blocks)))
-    return tuple(draw(st.lists(assistants | users, max_size=8)))
+    calls = st.builds(ToolUseBlock, ids, names, usual_inputs) | text_blocks
+    results = st.builds(ToolResultBlock, ids, result_contents(), st.booleans()) | text_blocks
+    assistants = st.builds(Message, st.just("assistant"), st.lists(calls, max_size=3))
+    users = st.builds(Message, st.just("user"), st.lists(results, max_size=3))
+    return st.lists(assistants | users, max_size=8).map(tuple)
 
 
 @st.composite

@@ -221,7 +221,7 @@ def test_an_input_without_end_is_refused():
     deep: dict = {}
     for _ in range(100_000):
         deep = {"a": deep}
-    with pytest.raises(MessageFormatError, match="'c1'.*nested too deeply"):
+    with pytest.raises(MessageFormatError, match=r"'c1'.*nested too deeply"):
         ToolUseBlock("c1", "f", deep)
     while deep:  # take it apart again from outside, or freeing it recurses
         deep = deep["a"]

