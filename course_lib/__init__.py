@@ -18,5 +18,6 @@ READING_ORDER = (
     "tokens",  # chapter 03: how long is a text, a message, a request?
     "window",  # chapter 04: what fills the context window
     "client",  # chapter 01: one request, one response
+    "events",  # chapter 01: what happens in a run, as values
     "agent",  # chapter 01: the loop
 )

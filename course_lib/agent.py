@@ -17,9 +17,9 @@ management (2026).
 import copy
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
-from course_lib.client import LLMClient, Request, Response, StopReason
+from course_lib.client import LLMClient, Request, Response
 from course_lib.errors import (
     ContextOverflowError,
     CourseError,
@@ -27,6 +27,15 @@ from course_lib.errors import (
     MessageFormatError,
     SettingsError,
     ToolError,
+)
+from course_lib.events import (
+    AgentEvent,
+    HistoryRewritten,
+    RequestSent,
+    ResponseReceived,
+    RunFailed,
+    RunFinished,
+    ToolFinished,
 )
 from course_lib.messages import (
     Block,
@@ -44,19 +53,10 @@ from course_lib.wire_openai import INVALID_JSON
 
 __all__ = [
     "Agent",
-    "AgentEvent",
-    "HistoryRewritten",
     "Project",
     "Recover",
-    "RequestSent",
-    "ResponseReceived",
     "Rewrite",
-    "Run",
-    "RunFailed",
-    "RunFinished",
     "Tool",
-    "ToolFinished",
-    "record_run",
 ]
 
 
@@ -71,64 +71,6 @@ class Tool:
     run: Callable[[Mapping[str, Any]], "str | Iterable[Block]"]
 
 
-@dataclass(frozen=True)
-class RequestSent:
-    """Round `round_number` (from 1) sends this request."""
-
-    round_number: int
-    request: Request
-
-
-@dataclass(frozen=True)
-class ResponseReceived:
-    """The model answered."""
-
-    round_number: int
-    response: Response
-
-
-@dataclass(frozen=True)
-class ToolFinished:
-    """A tool answered one call."""
-
-    round_number: int
-    call: ToolUseBlock
-    result: ToolResultBlock
-
-
-@dataclass(frozen=True)
-class HistoryRewritten:
-    """A hook replaced the history; `detail` is what it reports of it (chapter 05: a `CompactionEvent`)."""
-
-    round_number: int
-    before: Messages
-    after: Messages
-    detail: object = None
-
-
-@dataclass(frozen=True)
-class RunFinished:
-    """The run is over without an error: `text` is the model's last word, `reason` why it ended."""
-
-    round_number: int
-    text: str
-    reason: StopReason | Literal["max_rounds"] = "end_turn"
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the model itself said that it was done (not cut off, not refused, not out of rounds)."""
-        return self.reason == "end_turn"
-
-
-@dataclass(frozen=True)
-class RunFailed:
-    """The run ends with an error, which is raised right after this event."""
-
-    round_number: int
-    error: CourseError
-
-
-AgentEvent: TypeAlias = RequestSent | ResponseReceived | ToolFinished | HistoryRewritten | RunFinished | RunFailed
 # A hook returns the messages to go on with (the very same tuple when nothing changed) and what it has to report.
 Rewrite: TypeAlias = Callable[[Messages], tuple[Messages, object]]
 Project: TypeAlias = Callable[[Messages], Messages]
@@ -275,36 +217,3 @@ class Agent:
             wrong = [f"missing {name!r}" for name in missing] + [f"unknown {name!r}" for name in unknown]
             raise ToolError(f"wrong arguments for {call.name!r}: {', '.join(wrong)}; it takes {', '.join(known)}")
         return tool
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run that is over: all its events, and the error that ended it, if one did."""
-
-    events: tuple[AgentEvent, ...]
-    error: CourseError | None = None
-
-    @property
-    def requests(self) -> tuple[Request, ...]:
-        """Every request, in order."""
-        return tuple(event.request for event in self.events if isinstance(event, RequestSent))
-
-    @property
-    def responses(self) -> tuple[Response, ...]:
-        """Every response, in order."""
-        return tuple(event.response for event in self.events if isinstance(event, ResponseReceived))
-
-    @property
-    def rounds(self) -> int:
-        """The number of the last round."""
-        return self.events[-1].round_number if self.events else 0
-
-
-def record_run(events: Iterable[AgentEvent]) -> Run:
-    """Let a run go to its end and return what happened; an error of the course ends it without being raised."""
-    seen: list[AgentEvent] = []
-    try:
-        seen.extend(events)
-    except CourseError as error:
-        return Run(tuple(seen), error)
-    return Run(tuple(seen))

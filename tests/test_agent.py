@@ -7,18 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.agent import (
-    Agent,
-    HistoryRewritten,
-    RequestSent,
-    ResponseReceived,
-    Run,
-    RunFailed,
-    RunFinished,
-    Tool,
-    ToolFinished,
-    record_run,
-)
+from course_lib.agent import Agent, Tool
 from course_lib.client import Request, Response, ScriptedClient
 from course_lib.errors import (
     ContextOverflowError,
@@ -30,6 +19,16 @@ from course_lib.errors import (
     PairingError,
     SettingsError,
     ToolError,
+)
+from course_lib.events import (
+    HistoryRewritten,
+    RequestSent,
+    ResponseReceived,
+    Run,
+    RunFailed,
+    RunFinished,
+    ToolFinished,
+    record_run,
 )
 from course_lib.messages import (
     ImageBlock,

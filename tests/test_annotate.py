@@ -114,7 +114,14 @@ def test_a_word_rule_changes_new_text_only(rules, avoided, wanted):
     """Docstrings follow a rule that is known, names and comments stay as they are."""
     edits = improve(MODULE, path="freight/core/parcel.py", known=Known(word_rules=rules))
     docstrings = " ".join(
-        filter(None, (ast.get_docstring(n) for n in ast.walk(ast.parse(apply(MODULE, edits))) if hasattr(n, "body") and not isinstance(n, ast.Lambda | ast.If)))
+        filter(
+            None,
+            (
+                ast.get_docstring(n)
+                for n in ast.walk(ast.parse(apply(MODULE, edits)))
+                if hasattr(n, "body") and not isinstance(n, ast.Lambda | ast.If)
+            ),
+        )
     ).lower()
     assert ("parcel" in docstrings, "shipment" in docstrings) == (avoided, wanted)
     assert "def parcel_weights_kg(" in apply(MODULE, edits)
@@ -136,11 +143,13 @@ def test_rounding_with_the_lesson_goes_right_and_mends_the_wrong_turn():
 
 
 @pytest.mark.parametrize(
-    ("values", "expected"), [("'lost'", "return status in ('lost',)"), ("'lost', 'found'", "return status in ('lost', 'found')")]
+    ("values", "expected"),
+    [("'lost'", "return status in ('lost',)"), ("'lost', 'found'", "return status in ('lost', 'found')")],
 )
 def test_a_stub_is_filled_in_from_its_remark(values, expected):
     """A stub that says for which values it is true becomes that test."""
-    text = f"def can_wait(status):\n    return True\n\n\ndef is_final(status):\n    return False  # TODO: True for {values}\n"
+    stub = f"def is_final(status):\n    return False  # TODO: True for {values}\n"
+    text = f"def can_wait(status):\n    return True\n\n\n{stub}"
     assert has_todo_stub(text) == "is_final"
     assert expected in apply(text, improve(text, path="freight/a.py"))
 

@@ -1,6 +1,7 @@
 """`AnthropicClient` against Anthropic's real SDK, with a transport that answers as the API does."""
 
 import json
+import logging
 import traceback
 
 import httpx2
@@ -33,7 +34,7 @@ from course_lib.providers.anthropic_client import AnthropicClient
 from course_lib.providers.settings import ProviderSettings
 from course_lib.wire_anthropic import to_anthropic
 
-SECRET = "sk-ant-0123456789-do-not-show"
+SECRET = "plain-0123456789-do-not-show"
 LS = ToolSpec("ls", "Lists a folder.", {"type": "object", "properties": {"path": {"type": "string"}}})
 CONTENT = [
     {"type": "thinking", "thinking": "Two folders.", "signature": "c2lnbmVk"},
@@ -283,7 +284,7 @@ def test_a_request_is_counted_by_the_provider():
         ),
         (refusal(413, "request_too_large", "Request exceeds the maximum size"), ContextOverflowError, "maximum size"),
         (refusal(400, "invalid_request_error", "messages.1: `tool_use` ids must be unique"), PairingError, "unique"),
-        (refusal(401, "authentication_error", f"invalid x-api-key: {SECRET}"), AuthenticationError, "[key]"),
+        (refusal(401, "authentication_error", f"we do not know {SECRET} here"), AuthenticationError, "[key]"),
         (refusal(429, "rate_limit_error", "slow down", **{"retry-after": "7"}), RateLimitError, "slow down"),
         (refusal(529, "overloaded_error", "Overloaded"), OverloadedError, "Overloaded"),
         (httpx2.Response(502, text="<h1>Bad gateway</h1>"), OverloadedError, "Bad gateway"),
@@ -387,3 +388,24 @@ def test_no_variable_of_the_sdk_changes_where_the_key_goes(monkeypatch):
     client_for(server, base_url="http://127.0.0.1:9", api_key="").complete((user("go"),))
     assert [request.url.host for request in server.requests] == ["api.anthropic.com", "127.0.0.1"]
     assert not any("other-token" in "".join(request.headers.values()) for request in server.requests)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_no_log_holds_the_key(stream, caplog):
+    """Not even the SDK and its HTTP client write the key down when they log everything they do."""
+    with caplog.at_level(logging.DEBUG):
+        client_for(Server(message()), stream=stream).complete((user("go"),))
+        with pytest.raises(AuthenticationError):
+            client_for(
+                Server(refusal(401, "authentication_error", f"we do not know {SECRET} here")), stream=stream
+            ).complete((user("go"),))
+    assert "anthropic" in "".join(record.name for record in caplog.records)
+    assert SECRET not in caplog.text + "".join(str(vars(record)) for record in caplog.records)
+
+
+def test_a_bug_looks_like_a_bug(monkeypatch):
+    """What no server can cause is not blamed on one: an SDK that changed its arguments shows as a `TypeError`."""
+    client = client_for(Server())
+    monkeypatch.setattr(client._client.messages, "create", lambda: None)
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        client.complete((user("go"),))

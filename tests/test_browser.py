@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-sync_api = pytest.importorskip("playwright.sync_api") if not os.environ.get("CI") else __import__(
-    "playwright.sync_api", fromlist=["sync_api"]
+sync_api = (
+    pytest.importorskip("playwright.sync_api")
+    if not os.environ.get("CI")
+    else __import__("playwright.sync_api", fromlist=["sync_api"])
 )
 
 ROOT = Path(__file__).parents[1]
@@ -52,7 +54,10 @@ def lab(tmp_path_factory):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
-    own = {name: str(folder / name) for name in ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_DIR")}
+    own = {
+        name: str(folder / name)
+        for name in ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_DIR")
+    }
     command = [
         *(sys.executable, "-m", "course_lib", "start", "--no-browser", "--ServerApp.ip=127.0.0.1"),
         *(f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}"),
@@ -83,7 +88,7 @@ def _wait_for(address, process, log):
 
 
 def test_chapter_00_opens_runs_and_shows_the_chart(lab, browser, tmp_path):
-    """The first address opens chapter 00; all its cells run, the chart ends with the refusal, nothing asks the internet."""
+    """The first address opens chapter 00; all cells run, the chart ends with the refusal, nothing asks the internet."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     outside = []
     page.on("request", lambda request: LOOPBACK.match(request.url) or outside.append(request.url))

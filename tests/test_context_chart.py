@@ -7,11 +7,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from course_lib.agent import record_run
-from course_lib.errors import ContextOverflowError
-from course_lib.messages import assistant, user
+from course_lib.agent import Agent
 from course_lib.client import Request, ScriptedClient
-from course_lib.agent import Agent, RequestSent, RunFailed
+from course_lib.errors import ContextOverflowError
+from course_lib.events import RequestSent, RunFailed, record_run
+from course_lib.messages import assistant, user
 from course_lib.tokens import MessageCounter
 from course_lib.widgets.context_chart import PART_LABELS, ChartRow, ContextChart, describe_context, draw_context
 from course_lib.widgets.plots import Plot, new_plot
@@ -38,7 +38,7 @@ def texts(svg):
         (row(1),),
         (row(1, user=10),),
         (row(1, user=10), row(2, user=10, tool_results=5_000, refused=True)),
-        tuple(row(n, **{part: n * 10**9 for part in PARTS}) for n in range(1, 200)),
+        tuple(row(n, **dict.fromkeys(PARTS, n * 10**9)) for n in range(1, 200)),
         (row(7, user=1), row(7, user=2)),
     ],
     ids=["no round", "empty round", "one round", "over-full", "huge", "a round twice"],

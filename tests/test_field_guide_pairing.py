@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.agent import Agent, RunFailed, Tool, record_run
+from course_lib.agent import Agent, Tool
 from course_lib.client import Request, ScriptedClient, check_request
 from course_lib.errors import PairingError
+from course_lib.events import RunFailed, record_run
 from course_lib.messages import (
     ThinkingBlock,
     ToolResultBlock,

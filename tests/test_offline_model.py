@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from course_lib.agent import record_run
 from course_lib.client import Request
 from course_lib.errors import ContextOverflowError, InvalidRequestError, PairingError
+from course_lib.events import record_run
 from course_lib.messages import ToolResultBlock, ToolUseBlock, assistant, message_text, tool_results, tool_uses, user
 from course_lib.simulation.offline_model import OfflineModel
 from course_lib.simulation.scenario import REFACTORING, build_agent, measure_outcome, repeated_reads
@@ -142,7 +142,9 @@ def test_without_the_list_of_done_files_it_starts_again(model):
     """A summary that says what is done saves work; without that sentence the model begins at the first file."""
     task = user("Add docstrings to all modules.")
     reminded = ask(model, task, *listed(), user("Already finished: freight/billing/vat.py, freight/core/address.py"))
-    forgetful = ask(model, task, *listed(), user("Some modules."), *called("run_command", {}, "3 tests, 0 failures", 92))
+    forgetful = ask(
+        model, task, *listed(), user("Some modules."), *called("run_command", {}, "3 tests, 0 failures", 92)
+    )
     assert paths(reminded) == ["freight/core/money.py"]
     assert paths(forgetful) == ["freight/billing/vat.py"]
 
@@ -183,7 +185,8 @@ def test_a_failed_edit_makes_it_look_again(model):
 
 def test_a_lesson_is_used_only_while_it_is_in_sight(model):
     """What a test taught early is applied later, if it can still be read, in whatever words."""
-    text = "from freight.core.units import x\n\n\ndef fee_cents(a_exact):\n    return a_exact  # TODO: round to whole cents\n"
+    function = "def fee_cents(a_exact):\n    return a_exact  # TODO: round to whole cents\n"
+    text = f"from freight.core.units import x\n\n\n{function}"
     history = (user("Add docstrings to all modules. freight/billing/vat.py is done."), *listed())
     file = read("freight/core/address.py", text)
     lesson = user("Errors and fixes: prices are rounded half up, with half_up_cents of freight.core.money.")

@@ -1,6 +1,7 @@
 """`OpenAIClient` against OpenAI's real SDK, with a transport that answers as OpenAI and the servers like it do."""
 
 import json
+import logging
 import traceback
 
 import httpx2
@@ -33,7 +34,7 @@ from course_lib.providers.openai_client import OpenAIClient
 from course_lib.providers.settings import ProviderSettings
 from course_lib.wire_openai import INVALID_JSON, to_openai
 
-SECRET = "sk-proj-0123456789-do-not-show"
+SECRET = "plain-0123456789-do-not-show"
 LOCAL = "http://127.0.0.1:9/v1"
 LS = ToolSpec("ls", "Lists a folder.", {"type": "object", "properties": {"path": {"type": "string"}}})
 CALLS = [
@@ -298,7 +299,7 @@ def test_reasoning_goes_back_only_where_it_is_wanted():
         (refusal(400, "too long", "context_length_exceeded"), ContextOverflowError, "too long"),
         (refusal(400, "Duplicate value for 'tool_call_id' of 'c1'"), PairingError, "Duplicate"),
         (refusal(400, "no such field"), InvalidRequestError, "no such field"),
-        (refusal(401, f"Incorrect API key provided: {SECRET}.", "invalid_api_key"), AuthenticationError, "[key]"),
+        (refusal(401, f"we do not know {SECRET} here", "invalid_api_key"), AuthenticationError, "[key]"),
         (refusal(429, "slow down", "rate_limit_exceeded", **{"retry-after": "7"}), RateLimitError, "slow down"),
         (httpx2.Response(503, text="<h1>Busy</h1>"), OverloadedError, "Busy"),
         (httpx2.ConnectError("refused"), ConnectionFailedError, "no connection to https://api.openai.com/v1"),
@@ -387,3 +388,31 @@ def test_no_key_is_needed_where_nobody_reads_one(monkeypatch):
     assert server.requests[0].url.host == "127.0.0.1"
     assert server.requests[0].headers["authorization"] == "Bearer no-key"
     assert not any("meant-for" in value for value in server.requests[0].headers.values())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_no_log_holds_the_key(stream, caplog):
+    """Not even the SDK and its HTTP client write the key down when they log everything they do."""
+    with caplog.at_level(logging.DEBUG):
+        client_for(Server(completion(content="ok")), stream=stream).complete((user("go"),))
+        with pytest.raises(AuthenticationError):
+            client_for(
+                Server(refusal(401, f"we do not know {SECRET} here", "invalid_api_key")), stream=stream
+            ).complete((user("go"),))
+    assert "openai" in "".join(record.name for record in caplog.records)
+    assert SECRET not in caplog.text + "".join(str(vars(record)) for record in caplog.records)
+
+
+def test_a_bug_looks_like_a_bug(monkeypatch):
+    """What no server can cause is not blamed on one: an SDK that changed its arguments shows as a `TypeError`."""
+    client = client_for(Server())
+    monkeypatch.setattr(client._client.chat.completions, "create", lambda: None)
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        client.complete((user("go"),))
+
+
+def test_a_limit_is_lowered_to_the_settings():
+    """No answer is longer than the settings allow, whatever a request asks for."""
+    server = Server(completion(content="ok"))
+    client_for(server, max_output_tokens=500).complete((user("go"),), max_tokens=9_000)
+    assert server.bodies[0]["max_completion_tokens"] == 500

@@ -13,7 +13,7 @@ import urllib.request
 
 import pytest
 
-from course_lib.agent import Agent, RunFinished, Tool, record_run
+from course_lib.agent import Agent, Tool
 from course_lib.errors import (
     AuthenticationError,
     BrokenResponseError,
@@ -23,6 +23,7 @@ from course_lib.errors import (
     RateLimitError,
     StreamCutError,
 )
+from course_lib.events import RunFinished, record_run
 from course_lib.messages import ToolSpec, message_text, tool_results, user
 from course_lib.providers.settings import ProviderSettings, make_client
 

@@ -192,6 +192,7 @@ def test_a_broken_pair_is_recognised_in_the_words_of_every_provider(body):
         (200, anthropic("no such field"), InvalidRequestError),
         (200, {"error": {"code": 400, "message": "bad"}}, InvalidRequestError),
         (200, {"error": {"code": 503, "message": "bad"}}, OverloadedError),
+        (400, {"error": {"code": 503, "message": "bad"}}, InvalidRequestError),
         (422, {"detail": [{"msg": "field required", "type": "missing"}]}, InvalidRequestError),
         (200, "hm", BrokenResponseError),
         (302, None, BrokenResponseError),

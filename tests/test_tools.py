@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.agent import Agent, ToolFinished, record_run
+from course_lib.agent import Agent
 from course_lib.client import ScriptedClient
 from course_lib.errors import SettingsError, ToolError
+from course_lib.events import ToolFinished, record_run
 from course_lib.messages import ToolUseBlock, assistant, user
 from course_lib.simulation import tools as tools_module
 from course_lib.simulation.tools import ToolLimits, workspace_tools

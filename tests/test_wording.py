@@ -29,7 +29,14 @@ def test_a_folder_is_forbidden_in_many_wordings(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "vendor/ holds copied code.", "I read vendor/minitable.py.", "Next: vendor/", "Never give up.", "Edit freight/ first."],
+    [
+        "",
+        "vendor/ holds copied code.",
+        "I read vendor/minitable.py.",
+        "Next: vendor/",
+        "Never give up.",
+        "Edit freight/ first.",
+    ],
 )
 def test_no_folder_is_forbidden_by_a_sentence_that_forbids_none(text):
     """Naming a folder is no order."""
@@ -78,7 +85,9 @@ def test_the_rounding_lesson_is_found(text):
     assert rounding_lesson(text) == Lesson("half_up_cents", "freight.core.money")
 
 
-@pytest.mark.parametrize("text", ["", "half_up_cents exists", "def half_up_cents(amount_exact):", "use freight.core.money"])
+@pytest.mark.parametrize(
+    "text", ["", "half_up_cents exists", "def half_up_cents(amount_exact):", "use freight.core.money"]
+)
 def test_half_a_lesson_is_none(text):
     """The helper without its module, or the module without the helper, teaches nothing."""
     assert rounding_lesson(text) is None
@@ -88,9 +97,21 @@ def test_half_a_lesson_is_none(text):
     ("text", "done", "still_open"),
     [
         ("freight/a.py is done. Next: freight/b.py", {"freight/a.py"}, {"freight/b.py"}),
-        ("Finished: freight/a.py and freight/b.py. Still to do: freight/c.py", {"freight/a.py", "freight/b.py"}, {"freight/c.py"}),
-        ("## Completed steps\n- freight/a.py\n- freight/b.py\n\n## Open tasks\n- freight/c.py", {"freight/a.py", "freight/b.py"}, {"freight/c.py"}),
-        ("Modules brought up to standard so far: freight/a.py,\nfreight/b.py\n\nfreight/c.py", {"freight/a.py", "freight/b.py"}, set()),
+        (
+            "Finished: freight/a.py and freight/b.py. Still to do: freight/c.py",
+            {"freight/a.py", "freight/b.py"},
+            {"freight/c.py"},
+        ),
+        (
+            "## Completed steps\n- freight/a.py\n- freight/b.py\n\n## Open tasks\n- freight/c.py",
+            {"freight/a.py", "freight/b.py"},
+            {"freight/c.py"},
+        ),
+        (
+            "Modules brought up to standard so far: freight/a.py,\nfreight/b.py\n\nfreight/c.py",
+            {"freight/a.py", "freight/b.py"},
+            set(),
+        ),
         ("freight/a.py is not yet done, but freight/b.py is finished", {"freight/b.py"}, {"freight/a.py"}),
         ("I looked at freight/a.py.", set(), set()),
         ("", set(), set()),
@@ -101,7 +122,9 @@ def test_progress_tells_done_from_open(text, done, still_open):
     assert progress(text) == (done, still_open)
 
 
-@pytest.mark.parametrize(("text", "expected"), [("Add docstrings to all modules.", True), ("Hello!", False), ("", False)])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("Add docstrings to all modules.", True), ("Hello!", False), ("", False)]
+)
 def test_a_task_is_recognised(text, expected):
     """The model knows a task when it reads one."""
     assert states_task(text) is expected

@@ -1,9 +1,9 @@
-"""The offline model's one skill: bring a Python module up to the house standard, as a list of exact text edits.
+r"""The offline model's one skill: bring a Python module up to the house standard, as a list of exact text edits.
 
 It works from the text of the module and from what the caller knows, and from nothing else: names decide the types, the
 name of a function decides its docstring, and a rule or a lesson that the caller does not know is not applied.
 
-    >>> edits = improve("import math\\n\\ndef price_cents(weight_kg):\\n    return 5\\n", path="freight/a.py")
+    >>> edits = improve("import math\n\ndef price_cents(weight_kg):\n    return 5\n", path="freight/a.py")
     >>> print(edits[-1].new_text)
     def price_cents(weight_kg: float) -> int:
         \"\"\"Return the price in cents.\"\"\"
@@ -112,7 +112,10 @@ def _documented(
     elif node.name == "__init__":
         new, docstring = _signature(node, line, classes), f"Keep the values of the {class_name_words(owner)}."
     elif node.name == "__str__":
-        new, docstring = _signature(node, line, classes), f"Return the text that stands for the {class_name_words(owner)}."
+        new, docstring = (
+            _signature(node, line, classes),
+            f"Return the text that stands for the {class_name_words(owner)}.",
+        )
     else:
         parameters = [argument.arg for argument in node.args.args if argument.arg not in ("self", "cls")]
         subject = parameters or ([_snake(owner)] if owner else [])
@@ -130,7 +133,9 @@ def _signature(node: ast.FunctionDef, line: str, classes: Mapping[str, str]) -> 
     parameters = []
     for argument, default in zip(arguments, defaults, strict=True):
         hint = "" if argument.arg in ("self", "cls") else f": {type_of_name(argument.arg, classes)}"
-        parameters.append(argument.arg + hint + (f" = {line[default.col_offset : default.end_col_offset]}" if default else ""))
+        parameters.append(
+            argument.arg + hint + (f" = {line[default.col_offset : default.end_col_offset]}" if default else "")
+        )
     return f"{' ' * node.col_offset}def {node.name}({', '.join(parameters)}) -> {_return_type(node, classes)}:"
 
 
@@ -169,7 +174,7 @@ def _other_word(word: str, rules: Mapping[str, str]) -> str:
 
 
 def _repairs(text: str, lines: Sequence[str], known: Known) -> Iterator[Edit]:
-    """Edits that carry out TODO remarks; rounding is done by the lesson's helper, or, not knowing better, by round()."""
+    """Edits that carry out TODO remarks; rounding by the lesson's helper or, not knowing better, by round()."""
     for match in _TODO_VALUES.finditer(text):
         parameter = re.findall(r"def \w+\((\w+)", text[: match.start()])[-1]
         comma = "" if "," in match["values"] else ","

@@ -1,7 +1,7 @@
 """What a name says: the type of a value, and words for a docstring.
 
-The sample project's house rule is that naming decides the type (its CONTRIBUTING.md has the table), so the offline model
-can infer hints and plain sentences from names alone.
+The sample project's house rule is that naming decides the type (its CONTRIBUTING.md has the table), so the offline
+model can infer hints and plain sentences from names alone.
 
     >>> type_of_name("weights_kg", {}), type_of_name("rate_cents_by_zone", {}), type_of_name("is_final", {})
     ('list[float]', 'dict[str, int]', 'bool')
@@ -34,10 +34,24 @@ UNITS = {
     "minutes": "in minutes",
     "percent": "in percent",
 }
-VERBS = frozenset(
-    "add apply assign build check clear close collect convert count drop fill find format join load lock make mark merge "
-    "move normalise open pack parse pick print raise read record register release remove render reserve reset save send "
-    "set shift sort split store strip take unlock update validate write".split()
+VERBS = (
+    *("add", "apply", "assign", "build", "check", "clear", "close", "collect", "convert", "count", "drop", "fill"),
+    *("find", "format", "join", "load", "lock", "make", "mark", "merge", "move", "normalise", "open", "pack", "parse"),
+    *(
+        "pick",
+        "print",
+        "raise",
+        "read",
+        "record",
+        "register",
+        "release",
+        "remove",
+        "render",
+        "reserve",
+        "reset",
+        "save",
+    ),
+    *("send", "set", "shift", "sort", "split", "store", "strip", "take", "unlock", "update", "validate", "write"),
 )
 QUESTIONS = ("is", "has", "needs", "can")
 

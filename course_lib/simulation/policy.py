@@ -93,7 +93,10 @@ def _verify_repairs(knowledge: Knowledge) -> Step | None:
 def _test_now_and_then(knowledge: Knowledge) -> Step | None:
     if len(knowledge.edits_since_tests) < TESTS_EVERY_EDITED_MODULES:
         return None
-    return Step(f"{len(knowledge.edits_since_tests)} modules changed since the last test run: all tests again.", (_command(TESTS),))
+    return Step(
+        f"{len(knowledge.edits_since_tests)} modules changed since the last test run: all tests again.",
+        (_command(TESTS),),
+    )
 
 
 def _work_on_next_module(knowledge: Knowledge) -> Step | None:
@@ -112,14 +115,18 @@ def _work_on_next_module(knowledge: Knowledge) -> Step | None:
 def _check_everything(knowledge: Knowledge) -> Step | None:
     if min(knowledge.check_at, knowledge.tests_at) > knowledge.last_edit_at:
         return None
-    return Step("Every module I know of is done. I check the standard and run all tests.", (_command(CHECK), _command(TESTS)))
+    return Step(
+        "Every module I know of is done. I check the standard and run all tests.", (_command(CHECK), _command(TESTS))
+    )
 
 
 def _find_the_rest(knowledge: Knowledge) -> Step | None:
     """Tests still fail although every module seems done: look for what was overlooked."""
     if not knowledge.failures or "TODO" in knowledge.greps:
         return None
-    return Step("Tests still fail. I look for what is left to do.", (Call("grep", {"pattern": "TODO", "path": "freight"}),))
+    return Step(
+        "Tests still fail. I look for what is left to do.", (Call("grep", {"pattern": "TODO", "path": "freight"}),)
+    )
 
 
 def _finish(knowledge: Knowledge) -> Step:

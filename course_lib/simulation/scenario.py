@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from course_lib.agent import Agent, Run
+from course_lib.agent import Agent
 from course_lib.client import LLMClient
+from course_lib.events import Run
 from course_lib.messages import ToolUseBlock, tool_uses
 from course_lib.providers.settings import make_client, settings_from_environment
 from course_lib.simulation.commands import run_program
@@ -106,7 +107,9 @@ def measure_outcome(workspace: Workspace, before: Mapping[str, str]) -> Outcome:
     after = workspace.snapshot()
     done, _, total = _closing_line(workspace, "tools.check_standard").partition(" of ")
     changed = [path for path, text in after.items() if before.get(path) != text]
-    new_docstrings = [s for path in changed for s in _docstrings(after[path]) if s not in _docstrings(before.get(path, ""))]
+    new_docstrings = [
+        s for path in changed for s in _docstrings(after[path]) if s not in _docstrings(before.get(path, ""))
+    ]
     return Outcome(
         modules_done=int(done),
         modules_total=int(total.split()[0]),

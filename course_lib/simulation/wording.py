@@ -31,7 +31,7 @@ _FORBIDS = re.compile(
     re.IGNORECASE,
 )
 _PROTECTS = re.compile(
-    r"\boff[- ]limits\b|\buntouched\b|\bread[- ]only\b|\bforbidden\b|\balone\b|\bas (?:it|they) (?:is|are)\b|\bunchanged\b",
+    r"\b(?:off[- ]limits|untouched|unchanged|read[- ]only|forbidden|alone|as (?:it|they) (?:is|are))\b",
     re.IGNORECASE,
 )
 
@@ -40,24 +40,30 @@ _GOOD, _BAD = _WORD.format("good"), _WORD.format("bad")
 _INSTEAD = r"(?:,? (?:instead|in place) of|,? rather than|,? over)"
 _QUOTED = r"[`'\"‘“](?P<{0}>[A-Za-z]+)[`'\"’”]"
 _WORD_RULES = [
-    re.compile(rf"{_QUOTED.format('good')},? (?:and )?(?:not|never) (?:the word )?{_QUOTED.format('bad')}", re.IGNORECASE),
+    re.compile(
+        rf"{_QUOTED.format('good')},? (?:and )?(?:not|never) (?:the word )?{_QUOTED.format('bad')}", re.IGNORECASE
+    ),
     re.compile(rf"{_GOOD}(?: (?:is|must be|should be) (?:used|written))?{_INSTEAD} {_BAD}", re.IGNORECASE),
     re.compile(rf"\b(?:instead|in place) of {_BAD},? (?:use|say|write|prefer) {_GOOD}", re.IGNORECASE),
-    re.compile(rf"\b(?:avoid|replace|never (?:use|say|write)) {_BAD}.*?\b(?:use|say|write|with|by) {_GOOD}", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:avoid|replace|never (?:use|say|write)) {_BAD}.*?\b(?:use|say|write|with|by) {_GOOD}", re.IGNORECASE
+    ),
     re.compile(rf"{_BAD} (?:is|must be|should be|becomes)(?: replaced (?:by|with))? {_GOOD}", re.IGNORECASE),
 ]
 _ORDER = re.compile(r"\b(?:use|say|write|word|term|wording|call|prefer|replace|avoid)", re.IGNORECASE)
 
 _DONE = re.compile(
-    r"\b(?:done|finished|completed?|processed|documented|annotated|updated|edited|handled|brought|up to standard|ready)\b",
+    r"\b(?:done|finished|completed?|processed|documented|annotated|updated|edited|handled|up to standard|ready)\b",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:not (?:yet )?(?:done|finished|complete\w*|documented|annotated|up to standard)|un(?:done|finished)|incomplete|"
+    r"\b(?:not (?:yet )?(?:done|finished|complete\w*|documented|annotated|up to standard)|unfinished|incomplete|"
     r"remain\w*|open|left|pending|to[- ]?do|still|next|missing|outstanding|untouched|without docstrings?)\b",
     re.IGNORECASE,
 )
-_TASK = re.compile(r"up to standard|type hints and|docstrings? (?:and|for|to|in)|(?:add|adding|write|writing) docstrings?", re.I)
+_TASK = re.compile(
+    r"up to standard|type hints and|docstrings? (?:and|for|to|in)|(?:add|adding|write|writing) docstrings?", re.I
+)
 _HELPER = re.compile(r"\b(?P<helper>\w*half_up\w*)\b(?:\(\))?")
 _MODULE = re.compile(r"\b(?P<module>freight(?:[./](?!py\b|\w*half_up)\w+)+)")
 
@@ -73,7 +79,9 @@ class Lesson:
 def sentences(text: str) -> Iterator[str]:
     """Yield the clauses of a text: cut at line ends, semicolons, full stops before a space, and contrasting words."""
     for line in text.splitlines():
-        yield from filter(None, (part.strip() for part in re.split(r"(?<=[.!?])\s+|;\s*|,? (?:but|while|whereas) ", line)))
+        yield from filter(
+            None, (part.strip() for part in re.split(r"(?<=[.!?])\s+|;\s*|,? (?:but|while|whereas) ", line))
+        )
 
 
 def forbidden_folders(text: str) -> set[str]:

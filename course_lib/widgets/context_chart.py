@@ -19,7 +19,7 @@ from typing import Any
 import ipywidgets
 from IPython.display import HTML
 
-from course_lib.agent import AgentEvent, RequestSent, Run, RunFailed, record_run
+from course_lib.events import AgentEvent, RequestSent, Run, RunFailed, record_run
 from course_lib.tokens import MessageCounter
 from course_lib.window import PARTS, Composition, Part, Window, composition
 
@@ -103,10 +103,9 @@ def describe_context(rows: Sequence[ChartRow], window: Window) -> str:
     used = last.composition
     shares = ", ".join(f"{PART_LABELS[p]} {used.share(p):.0%}" for p in PARTS if used.tokens_by_part[p])
     end = " The request was refused: too long." if last.is_refused else ""
-    return (
-        f"Round {last.round_number}: the request has {used.total_tokens:,} tokens, the window {window.context_tokens:,} "
-        f"with {window.reserve_tokens:,} reserved for the answer. {shares[:1].upper()}{shares[1:]}.{end}"
-    )
+    sizes = f"the request has {used.total_tokens:,} tokens, the window {window.context_tokens:,}"
+    reserve = f"{window.reserve_tokens:,} reserved for the answer"
+    return f"Round {last.round_number}: {sizes} with {reserve}. {shares[:1].upper()}{shares[1:]}.{end}"
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, color: str, more: str = "") -> str:
@@ -163,7 +162,8 @@ def _labels(rows: Sequence[ChartRow], frame: _Frame) -> Iterable[str]:
     y = float(frame.height - frame.bottom)
     for part in PARTS:
         if used.tokens_by_part[part]:
-            yield f'<rect x="{right + 8:.1f}" y="{y - 12:.1f}" width="11" height="11" fill="{PART_COLORS[part]}" stroke="#666" stroke-width=".5"/>'
+            box = f'x="{right + 8:.1f}" y="{y - 12:.1f}" width="11" height="11" stroke="#666" stroke-width=".5"'
+            yield f'<rect {box} fill="{PART_COLORS[part]}"/>'
             yield _text(right + 24, y - 2, f"{PART_LABELS[part]} {used.share(part):.0%}")
             y -= 19
     total = f"round {rows[-1].round_number}: {used.total_tokens:,} of {frame.window.input_tokens:,}"

@@ -48,7 +48,7 @@ class Plot:
     def __repr__(self) -> str:
         return self.alternative_text
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, Any], dict[str, Any]]:
         buffer = io.BytesIO()
         self.figure.savefig(buffer, format="png")
         metadata = {"image/png": {"alt": self.alternative_text}}
