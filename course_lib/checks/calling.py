@@ -80,7 +80,7 @@ def make_call(answer: Callable[..., Any], args: Sequence[object], kwargs: Mappin
 def error_text(error: BaseException) -> str:
     """Return an exception as the last line of a traceback shows it, in brief; never fails."""
     try:
-        text = steady(str(error))
+        text = steady(error.msg if isinstance(error, SyntaxError) else str(error))  # the rest of it is said elsewhere
     except BaseException:  # an exception class of the learner's may do anything here
         text = ""
     name = type(error).__name__

@@ -4,9 +4,8 @@ It works from the text of the module and from what the caller knows, and from no
 name of a function decides its docstring, and a rule or a lesson that the caller does not know is not applied.
 
     >>> edits = improve("import math\n\ndef price_cents(weight_kg):\n    return 5\n", path="freight/a.py")
-    >>> print(edits[-1].new_text)
-    def price_cents(weight_kg: float) -> int:
-        \"\"\"Return the price in cents.\"\"\"
+    >>> edits[-1].new_text.splitlines()[0]
+    'def price_cents(weight_kg: float) -> int:'
 
 What this leaves out on purpose: any knowledge of the workspace. It would work on your module too.
 """

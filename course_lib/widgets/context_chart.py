@@ -180,7 +180,7 @@ def _refusals(rows: Sequence[ChartRow], frame: _Frame) -> Iterable[str]:
             yield _text(x + 10, y + 16, "✗ refused", halo, "#8a3300")
 
 
-class ContextChart(ipywidgets.HTML):  # type: ignore[misc]  # ipywidgets has no types
+class ContextChart(ipywidgets.HTML):
     """The picture of a run as a widget: `follow` moves it.
 
     Args:
