@@ -8,11 +8,13 @@ the function that needs it.
 
 import argparse
 import os
+import pkgutil
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from course_lib.bootstrap import RERUN_MARK, Level, python_for, source_root
 from course_lib.errors import CourseError
@@ -36,17 +38,18 @@ class Command:
     Attributes:
         name: what is typed after `course`.
         help: one line for `course --help`.
-        run: gets the parsed arguments, returns the exit status. A `CourseError` is shown without a traceback.
+        run: gets the parsed arguments, returns the exit status; "module:function" is imported when it is needed. A
+            `CourseError` is shown without a traceback.
         needs: what must be installed; it is set up when it is not.
-        add_arguments: declares the command's own arguments.
+        add_arguments: declares the command's own arguments; a function or "module:function".
         passes_on_to: when set, all arguments go unread to this program, as `arguments.rest`.
     """
 
     name: str
     help: str
-    run: Callable[[argparse.Namespace], int]
+    run: Callable[[argparse.Namespace], int] | str
     needs: Level = Level.RUNTIME
-    add_arguments: Callable[[argparse.ArgumentParser], None] = no_arguments
+    add_arguments: Callable[[argparse.ArgumentParser], None] | str = no_arguments
     passes_on_to: str = ""
 
 
@@ -102,9 +105,12 @@ def environment_with_scripts(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def start(arguments: argparse.Namespace) -> int:
-    """Start JupyterLab and wait until it ends."""
-    root = course_root()
-    command = jupyterlab_command(root, arguments.rest, is_root_user=hasattr(os, "geteuid") and os.geteuid() == 0)
+    """Bring the learner's own copy of the course up to date, open JupyterLab on it, and wait until it ends."""
+    from course_lib.learner.folder_commands import deliver_for_start, take_folder_option
+
+    option, rest = take_folder_option(arguments.rest)
+    root = deliver_for_start(course_root(), option)
+    command = jupyterlab_command(root, rest, is_root_user=hasattr(os, "geteuid") and os.geteuid() == 0)
     return run_child(command, cwd=root, env=environment_with_scripts(os.environ))
 
 
@@ -133,14 +139,49 @@ def notebooks(arguments: argparse.Namespace) -> int:
     return refresh(course_root(), arguments.files)
 
 
+def exercises(_arguments: argparse.Namespace) -> int:
+    """Make the learners' notebooks from the solutions."""
+    from course_lib.maintain import build_exercises
+
+    return build_exercises(course_root())
+
+
 def notebooks_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `course notebooks`."""
     parser.add_argument("files", nargs="*", type=Path, help="notebooks (default: all in chapters/ and solutions/)")
 
 
+# --- the table of commands -------------------------------------------------------------------------------------------
+
+LEARNER = "course_lib.learner"
+
 COMMANDS = (
-    Command(name="start", help="open JupyterLab on chapter 00", run=start, passes_on_to="JupyterLab"),
+    Command(name="start", help="open JupyterLab on your own copy of the course", run=start, passes_on_to="JupyterLab"),
     Command(name="test", help="run all tests", run=test, needs=Level.DEV, passes_on_to="pytest"),
+    Command(
+        name="check",
+        help="check exercises in your notebooks",
+        run=f"{LEARNER}.terminal:check_command",
+        add_arguments=f"{LEARNER}.terminal:check_arguments",
+    ),
+    Command(
+        name="hint",
+        help="the next hint for an exercise",
+        run=f"{LEARNER}.terminal:hint_command",
+        add_arguments=f"{LEARNER}.terminal:hint_arguments",
+    ),
+    Command(
+        name="progress",
+        help="which exercises you have passed",
+        run=f"{LEARNER}.folder_commands:progress_command",
+        add_arguments=f"{LEARNER}.folder_commands:folder_argument",
+    ),
+    Command(
+        name="reset",
+        help="give one exercise its stub back; your text is kept aside",
+        run=f"{LEARNER}.folder_commands:reset_command",
+        add_arguments=f"{LEARNER}.folder_commands:reset_arguments",
+    ),
     Command(name="doctor", help="say what is wrong here, and how to mend it", run=doctor, needs=Level.IF_THERE),
     Command(
         name="notebooks",
@@ -148,10 +189,19 @@ COMMANDS = (
         run=notebooks,
         add_arguments=notebooks_arguments,
     ),
+    Command(name="exercises", help="for maintainers: make exercises/ from solutions/", run=exercises),
 )
 
 
 # --- main ------------------------------------------------------------------------------------------------------------
+
+
+def resolved(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    """The function itself, imported now if only its place is given."""
+    if not isinstance(function, str):
+        return function
+    found: Callable[..., Any] = pkgutil.resolve_name(function)
+    return found
 
 
 def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
@@ -162,7 +212,7 @@ def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
         usage = f"course {command.name} [arguments of {command.passes_on_to}]" if command.passes_on_to else None
         one = subparsers.add_parser(command.name, help=command.help, description=command.help, usage=usage)
         one.set_defaults(command=command, rest=[])
-        command.add_arguments(one)
+        resolved(command.add_arguments)(one)
     return parser
 
 
@@ -197,7 +247,7 @@ def main(words: Sequence[str] | None = None, *, commands: Sequence[Command] = CO
         arguments = parse(words, commands)
         python = python_for(arguments.command.needs)
         if python is None:
-            status: int = arguments.command.run(arguments)
+            status: int = resolved(arguments.command.run)(arguments)
             return status
         return run_child([python, "-m", "course_lib", *words], env={**os.environ, RERUN_MARK: "1"})
     except CourseError as error:

@@ -6,6 +6,7 @@
     ├── TokenizerDataError         the shipped vocabulary cannot be used
     ├── ToolError                  a tool refuses its input: the agent turns it into an error result
     ├── WorkspaceError             a workspace folder that cannot be made or used
+    ├── …                          the leaves add their own: an unknown exercise, a learner's folder in the way
     └── ModelError                 a model call that gave no usable answer
         ├── InvalidRequestError        refused as malformed: sending it again cannot help
         │   ├── PairingError               a tool call without its result, or the reverse

@@ -49,6 +49,35 @@ def refresh(root: Path, files: Sequence[Path] = ()) -> int:
     return 1 if failed else 0
 
 
+def find_masters(root: Path) -> list[Path]:
+    """The notebooks in solutions/, which hold each exercise's task, stub, answer and reason."""
+    return [path for path in sorted((root / "solutions").glob("*.ipynb")) if path.name[:2].isdigit()]
+
+
+def exercise_notebook(master: Path) -> str:
+    """What the learner gets of a master: without the cells tagged `solution` and without outputs, as a file's text."""
+    import nbformat
+    from nbconvert.exporters import NotebookExporter
+    from traitlets.config import Config
+
+    config = Config()
+    config.TagRemovePreprocessor.remove_cell_tags = {"solution"}
+    config.NotebookExporter.preprocessors = [
+        "nbconvert.preprocessors.TagRemovePreprocessor",
+        "nbconvert.preprocessors.ClearOutputPreprocessor",
+    ]
+    text, _ = NotebookExporter(config=config).from_notebook_node(nbformat.read(master, as_version=4))
+    return as_file(tidy(json.loads(text)))
+
+
+def build_exercises(root: Path) -> int:
+    """Make exercises/ from solutions/ anew; return 0."""
+    for master in find_masters(root):
+        (root / "exercises" / master.name).write_text(exercise_notebook(master), encoding="utf-8", newline="\n")
+        tell(f"wrote exercises/{master.name}")
+    return 0
+
+
 def draw_readme_picture(root: Path) -> None:
     """Run the scenario of chapter 00 and draw it into the README's picture."""
     from course_lib.simulation.scenario import REFACTORING, build_agent
@@ -93,11 +122,16 @@ def tidy_file(path: Path) -> bool:
     notebook = json.loads(before)
     if "cells" not in notebook:
         raise ValueError(f"{path} is no notebook of format 4: it has no cells. Save it anew from JupyterLab.")
-    after = json.dumps(tidy(notebook), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    after = as_file(tidy(notebook))
     if after == before:
         return False
     path.write_text(after, encoding="utf-8", newline="\n")
     return True
+
+
+def as_file(notebook: Notebook) -> str:
+    """A notebook as the text of its file, always in the same form."""
+    return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def tidy(notebook: Notebook) -> Notebook:

@@ -2,6 +2,7 @@
 
 import os
 
+from browser_fixtures import browser, lab  # noqa: F401 pytest finds fixtures here
 from hypothesis import settings
 
 # CI draws the same examples every time: a red run there is about the change, not about luck. On a developer's machine

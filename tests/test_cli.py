@@ -43,9 +43,17 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 
 
 @pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the learner's own copy goes."""
+    folder = tmp_path_factory.mktemp("home") / "mine"
+    monkeypatch.setenv("COURSE_FOLDER", str(folder))
+    return folder.resolve()
+
+
+@pytest.fixture
+def course(tmp_path: Path, mine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course folder that is the present one, as on a JupyterHub where the course is installed as a package."""
-    for folder in ("chapters", "exercises", "tests"):
+    for folder in ("chapters", "exercises", "solutions", "tests"):
         (tmp_path / folder).mkdir()
     (tmp_path / FIRST_CHAPTER).touch()
     monkeypatch.setattr(cli, "source_root", lambda: None)
@@ -102,16 +110,18 @@ def test_command_names_are_unique() -> None:
 # --- start and test --------------------------------------------------------------------------------------------------
 
 
-def test_start_opens_chapter_00(course: Path, started: Started) -> None:
-    """JupyterLab's root is the whole course, chapter 00 is in front, and nothing calls home."""
+def test_start_opens_chapter_00(course: Path, mine: Path, started: Started) -> None:
+    """JupyterLab's root is the learner's copy of the whole course, chapter 00 is in front, and nothing calls home."""
     assert main(["start"]) == 0
     command = list(started.command)
     assert command[:3] == [sys.executable, "-m", "jupyterlab"]
-    assert f"--ServerApp.root_dir={course}" in command
+    assert f"--ServerApp.root_dir={mine}" in command
+    assert (mine / FIRST_CHAPTER).is_file()
+    assert (course / FIRST_CHAPTER).is_file()
     assert "--LabApp.default_url=/lab/tree/chapters/00_start_here.ipynb" in command
     assert "--LabApp.news_url=None" in command
     assert "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate" in command
-    assert started.cwd == course
+    assert started.cwd == mine
 
 
 def test_start_passes_arguments_on(course: Path, started: Started) -> None:
@@ -121,11 +131,11 @@ def test_start_passes_arguments_on(course: Path, started: Started) -> None:
     assert list(started.command)[-5:] == ["--no-browser", "--port", "9999", "--", "-x"]
 
 
-def test_start_from_a_folder_below(course: Path, started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_start_from_a_folder_below(course: Path, mine: Path, started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     """The course is found from its own subfolders too."""
     monkeypatch.chdir(course / "exercises")
     main(["start"])
-    assert f"--ServerApp.root_dir={course}" in started.command
+    assert f"--ServerApp.root_dir={mine}" in started.command
 
 
 @pytest.mark.parametrize(("is_root_user", "expected"), [(True, True), (False, False)])

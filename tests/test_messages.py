@@ -253,6 +253,11 @@ def test_context_tokens_are_the_three_input_buckets(usage, expected):
     assert usage.context_tokens == expected
 
 
+def test_nothing_is_billed_by_default():
+    """All four buckets start at zero."""
+    assert Usage() == Usage(0, 0, 0, 0)
+
+
 def test_calls_and_results_come_in_order():
     """`tool_uses` and `tool_results` return the very block objects, in order, and nothing else."""
     one, two = ToolUseBlock("c1", "f", {}), ToolUseBlock("c2", "g", {})

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import conversations
 
+from course_lib.client import Request
 from course_lib.errors import CourseError, SettingsError
 from course_lib.messages import (
     DocumentBlock,
@@ -81,11 +82,17 @@ def test_the_usage_ratio(history, fixed, ratio):
     assert WINDOW.usage_ratio(history, fixed_tokens=fixed) == ratio
 
 
-def test_a_window_is_frozen():
-    """A window is a value; another one is another object."""
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        WINDOW.reserve_tokens = 0
-    assert dataclasses.replace(WINDOW, reserve_tokens=100).input_tokens == 900
+@pytest.mark.parametrize("value", [WINDOW, Composition({}, WINDOW)], ids=["window", "composition"])
+def test_windows_and_compositions_are_frozen(value):
+    """Both are values: another one is another object."""
+    for field in dataclasses.fields(value):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(value, field.name, None)
+
+
+def test_the_default_reserve_is_that_of_a_request():
+    """What a window keeps free is what a request asks for, where neither says anything."""
+    assert Window(context_tokens=10_000).reserve_tokens == Request(messages=()).max_tokens == 4_096
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,8 @@ def test_a_result_may_be_empty(content):
     [
         {"type": "text", "text": "a", "citations": [{"type": "char_location"}]},
         {"type": "image", "source": {"type": "file", "file_id": "f1"}},
+        {"type": "image", "source": 5},
+        {"type": "document"},
         {
             "type": "document",
             "source": {"type": "text", "media_type": "text/plain", "data": "a"},

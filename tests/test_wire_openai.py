@@ -328,6 +328,11 @@ def test_thinking_goes_back_where_a_server_wants_it():
     ]
 
 
+def test_a_message_without_thinking_has_no_reasoning_field():
+    """With `reasoning`, a message that was not thought about gets no empty field."""
+    assert to_openai([assistant("a")], reasoning=True) == [{"role": "assistant", "content": "a"}]
+
+
 @pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
 @pytest.mark.parametrize(
     ("value", "expected"), [("why", (ThinkingBlock("why"),)), ("", ()), (None, ()), (5, ()), ([], ())]

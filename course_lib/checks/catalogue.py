@@ -82,7 +82,7 @@ class Exercise:
 EXERCISES: tuple[Exercise, ...] = (
     Exercise(
         id="00.1",
-        title="Tokens left",
+        title="What is left of the window",
         kind="implement",
         minutes=3,
         answer_name="tokens_left",
@@ -90,6 +90,72 @@ EXERCISES: tuple[Exercise, ...] = (
             "The window is one budget. Two things are taken out of it: what is used already, and what is kept free.",
             "Subtract both `used_tokens` and `reserve_tokens` from `window_tokens`. What if that goes below 0?",
             "`max(0, …)` returns its second argument, but never less than 0.",
+        ),
+    ),
+    Exercise(
+        id="01.1",
+        title="Find the broken pairs",
+        kind="implement",
+        minutes=15,
+        answer_name="find_broken_pairs",
+        hints=(
+            "Go through the messages in order and remember one thing only: which calls the message before made.",
+            "At each message compare two sets: the ids called in the message before, and the ids answered here. "
+            "What stands in only one of them is broken.",
+            "`called ^ answered` is what is in exactly one of two sets. Collect it at every message; after the last "
+            "one, whatever it called is open and broken as well.",
+        ),
+    ),
+    Exercise(
+        id="01.2",
+        title="A cut that parts a batch",
+        kind="fix",
+        minutes=10,
+        answer_name="nearest_cut",
+        hints=(
+            "Take a batch of two results of which only one has its call in the kept part. What do the sets look like?",
+            "`called & answered` is true as soon as *one* id is in both. Is one enough?",
+            "Every answered call must be among the called ones: one set has to be contained in the other, `<=`.",
+        ),
+    ),
+    Exercise(
+        id="01.3",
+        title="Head and tail",
+        kind="fix",
+        minutes=15,
+        answer_name="head_and_tail",
+        hints=(
+            "Try it on a batch of two results, with a tail of 0, and with head and tail longer than the conversation.",
+            "Work with two indexes, where the head ends and where the tail starts, and move them out of batches: "
+            "the tail's start forward over all leading results, the head's end back to before a call whose results "
+            "are not all in the head. `messages[-0:]` is everything.",
+            "First: `if head + tail >= len(messages): return messages`. Then `start = len(messages) - tail` and "
+            "`while start < len(messages) and tool_results(messages[start]): start += 1`. For the head: as long as the "
+            "message behind its end holds a result, or its last message a call, make it one shorter.",
+        ),
+    ),
+    Exercise(
+        id="01.4",
+        title="As much memory as the budget allows",
+        kind="tune",
+        minutes=8,
+        answer_name="keep_messages",
+        hints=(
+            "Print `max(request_sizes(n))` for some `n`. Why the largest?",
+            "It grows with `n`. You look for the last `n` at which it is not above `BUDGET_TOKENS`.",
+            "`max(n for n in range(1, 80) if max(request_sizes(n)) <= BUDGET_TOKENS)`",
+        ),
+    ),
+    Exercise(
+        id="01.5",
+        title="What does a run send?",
+        kind="predict",
+        minutes=7,
+        answer_name="predicted_tokens",
+        hints=(
+            "Write down the first three requests: 1,000, 1,500, 2,000. How long is the last one?",
+            "From the first request to the last they grow evenly. What is their average?",
+            "The average of the first (1,000) and the last (1,000 + 39 × 500), times 40.",
         ),
     ),
 )

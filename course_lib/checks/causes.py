@@ -59,7 +59,7 @@ def _cause_in_type(expected: object, got: object) -> str:
 
 def cause_of_error(error: BaseException) -> str:
     """Return the likely cause of an exception in a learner's code in a sentence, "" when none is known."""
-    text = str(error)
+    text = str(error) if type(error) is TypeError else ""  # of a learner's own class, it may be anything
     match error:
         case NotImplementedError():
             return "The stub's `raise NotImplementedError` still stands in your code: replace it."

@@ -66,6 +66,7 @@ def test_a_tail_of_nothing(answer):
 def test_head_and_tail_that_overlap(answer):
     """When head and tail cover everything, the conversation comes back as it was, nothing twice."""
     mistake = Mistake(lambda got: len(got) > len(BATCH), "Head and tail overlap, and the messages in both came twice.")
+    expect(answer, BATCH, 5, 5, returns=BATCH, mistakes=(mistake,))
     expect(answer, BATCH, 4, 4, returns=BATCH, mistakes=(mistake,))
     expect(answer, BATCH, 3, 3, returns=BATCH)
 

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 from course_lib.checks.showing import compact
+from course_lib.messages import Message
 
 __all__ = ["difference", "is_same"]
 
@@ -48,7 +49,9 @@ def difference(expected: object, got: object, *, place: str = "", ignore_objects
     if is_dataclass(expected) and not isinstance(expected, type):
         compared = [field.name for field in fields(expected) if field.compare]
         parts = [(f"{place}.{name}", getattr(expected, name), getattr(got, name)) for name in compared]
-        return _first(parts, ignore_objects)
+        found = _first(parts, ignore_objects)
+        is_seen = isinstance(expected, Message) and compact(expected) != compact(got)
+        return _instead(expected, got, place) if found and is_seen else found
     if isinstance(expected, Mapping) and isinstance(got, Mapping):
         return _in_mappings(expected, got, place, ignore_objects)
     if isinstance(expected, list | tuple) and isinstance(got, list | tuple):

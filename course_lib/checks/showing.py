@@ -13,9 +13,10 @@ Source: chapter 00.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, ModuleType
+from typing import TypeVar
 
 from course_lib.messages import (
     Block,
@@ -36,6 +37,7 @@ MAX_TEXT_CHARS = 60  # of one string in it
 MAX_ITEMS = 8  # of one sequence in it
 MAX_DEPTH = 5
 _BLOCKS = (TextBlock, ThinkingBlock, ToolUseBlock, ToolResultBlock, ImageBlock, DocumentBlock, RawBlock)
+_T = TypeVar("_T")
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 
 
@@ -108,31 +110,28 @@ def _show_collection(value: object, depth: int) -> str:
     if depth >= MAX_DEPTH:
         return "…"
     if isinstance(value, Mapping):
-        pairs = [(key, value[key]) for key in _ends(list(value))[0]]
+        pairs = [(key, value[key]) for key in _ends(list(value))]
         return "{" + _join([f"{_show(k, depth + 1)}: {_show(v, depth + 1)}" for k, v in pairs], len(value)) + "}"
     if isinstance(value, set | frozenset):
         shown = sorted(_show(item, depth + 1) for item in value)
-        return "{" + _join(_ends(shown)[0], len(value)) + "}" if value else "set()"
+        return "{" + _join(_ends(shown), len(value)) + "}" if value else "set()"
     assert isinstance(value, list | tuple)
-    shown = [_show(item, depth + 1) for item in _ends(value)[0]]
+    shown = [_show(item, depth + 1) for item in _ends(value)]
     is_conversation = bool(value) and all(isinstance(item, Message) for item in value)
     if isinstance(value, list) or is_conversation:
         return f"[{_join(shown, len(value))}]"
     return f"({_join(shown, len(value))}{',' if len(value) == 1 else ''})"
 
 
-def _ends(items: "list[object] | tuple[object, ...] | list[str]") -> "tuple[list[object], int]":
-    """The items that are shown, all but one of them from the start, and how many are not."""
-    if len(items) <= MAX_ITEMS:
-        return list(items), 0
-    return [*items[: MAX_ITEMS - 2], items[-1]], len(items) - MAX_ITEMS + 1
+def _ends(items: "Sequence[_T]") -> "list[_T]":
+    """The items that are shown: all when there are few, else the first ones and the last."""
+    return list(items) if len(items) <= MAX_ITEMS else [*items[: MAX_ITEMS - 2], items[-1]]
 
 
-def _join(shown: "list[str] | list[object]", count: int) -> str:
-    texts = [str(text) for text in shown]
-    if count > len(texts):
-        texts.insert(len(texts) - 1, f"… {count - len(texts)} more …")
-    return ", ".join(texts)
+def _join(shown: list[str], count: int) -> str:
+    if count > len(shown):
+        shown = [*shown[:-1], f"… {count - len(shown)} more …", shown[-1]]
+    return ", ".join(shown)
 
 
 def _show_message(message: Message) -> str:

@@ -9,7 +9,7 @@ Source: chapter 01.
 import io
 from typing import TYPE_CHECKING, Any
 
-from course_lib.widgets.context_chart import PART_COLORS
+from course_lib.widgets.palette import PART_COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
