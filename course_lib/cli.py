@@ -1,9 +1,9 @@
 """The command line: `course start`, `course test`, `course doctor`, ... (also as `python -m course_lib start`).
 
 Every command is one entry of `COMMANDS`: its name, its help, what must be installed for it, and a function from its
-arguments to an exit status. `main` sees to the packages first (`course_lib.bootstrap`), then calls that function.
-A new command is a new entry, and this module stays quick to import: standard library only at the top, the rest inside
-the function that needs it.
+arguments to an exit status. `main` sees to the packages first (`environment.bootstrap`), then calls that function.
+A new command is a new entry, and this module stays quick to import: standard library only at the top, the rest when it
+is needed.
 """
 
 import argparse
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from course_lib.bootstrap import RERUN_MARK, Level, python_for, source_root
+from course_lib.environment.bootstrap import RERUN_MARK, Level, python_for, source_root
+from course_lib.environment.processes import run_child
 from course_lib.errors import CourseError
-from course_lib.processes import run_child
 
 FIRST_CHAPTER = "chapters/00_start_here.ipynb"
 
@@ -127,21 +127,21 @@ def test(arguments: argparse.Namespace) -> int:
 
 def doctor(_arguments: argparse.Namespace) -> int:
     """Look the environment over."""
-    from course_lib.doctor import report
+    from course_lib.environment.doctor import report
 
     return report()
 
 
 def notebooks(arguments: argparse.Namespace) -> int:
     """Run notebooks anew and tidy them, in place."""
-    from course_lib.maintain import refresh
+    from course_lib.environment.maintain import refresh
 
     return refresh(course_root(), arguments.files)
 
 
 def exercises(_arguments: argparse.Namespace) -> int:
     """Make the learners' notebooks from the solutions."""
-    from course_lib.maintain import build_exercises
+    from course_lib.environment.maintain import build_exercises
 
     return build_exercises(course_root())
 

@@ -14,11 +14,11 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 
-from course_lib import bootstrap, installing
 from course_lib.__main__ import OLDEST, complaint
-from course_lib.bootstrap import STAMP, Level, is_current, python_for, set_up
-from course_lib.installing import SetupError, create_commands, install_commands, make_venv, venv_python
-from course_lib.processes import one_at_a_time, run_child, try_lock
+from course_lib.environment import bootstrap, installing
+from course_lib.environment.bootstrap import STAMP, Level, is_current, python_for, set_up
+from course_lib.environment.installing import SetupError, create_commands, install_commands, make_venv, venv_python
+from course_lib.environment.processes import one_at_a_time, run_child, try_lock
 
 ROOT = Path(__file__).resolve().parent.parent
 posix_only = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
@@ -505,7 +505,7 @@ def test_exit_status_of_a_killed_child() -> None:
 
 PARENT = """
 import sys
-from course_lib.processes import run_child
+from course_lib.environment.processes import run_child
 sys.exit(run_child([sys.executable, "-c", sys.argv[1]]))
 """
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from course_lib import cli
-from course_lib.bootstrap import RERUN_MARK, Level
 from course_lib.cli import COMMANDS, FIRST_CHAPTER, Command, jupyterlab_command, main
+from course_lib.environment.bootstrap import RERUN_MARK, Level
 from course_lib.errors import CourseError
 
 ROOT = Path(__file__).resolve().parent.parent

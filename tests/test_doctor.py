@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib import doctor
 from course_lib.cli import CourseFolderError
-from course_lib.doctor import Finding, examine, report
+from course_lib.environment import doctor
+from course_lib.environment.doctor import Finding, examine, report
 from course_lib.errors import TokenizerDataError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -170,7 +170,7 @@ def test_console_without_check_marks() -> None:
 
 def test_doctor_comes_when_no_package_is_there() -> None:
     """With a bare Python the doctor still reports, and names the packages."""
-    program = "import sys; from course_lib.doctor import report; sys.exit(report())"
+    program = "import sys; from course_lib.environment.doctor import report; sys.exit(report())"
     run = subprocess.run(
         [sys.executable, "-S", "-c", program],
         cwd=ROOT,

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from course_lib.checks.catalogue import EXERCISES
+from course_lib.environment.maintain import exercise_notebook, find_masters
 from course_lib.learner.runner import run_check
-from course_lib.maintain import exercise_notebook, find_masters
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = Path(__file__).with_name("exercise_answers")

@@ -18,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from course_lib import bootstrap
+from course_lib.environment import bootstrap
+from course_lib.environment.processes import try_lock
 from course_lib.learner import replacing
 from course_lib.learner.content import cell_spans, fingerprint, notebook_cells
 from course_lib.learner.files import HIDDEN, explain, put, write_new
@@ -33,7 +34,6 @@ from course_lib.learner.folder_commands import (
 )
 from course_lib.learner.outcomes import Outcome
 from course_lib.learner.reset import reset_exercise
-from course_lib.processes import try_lock
 
 FIRST = "chapters/00_start_here.ipynb"
 CHAPTER = "chapters/01_loop.ipynb"

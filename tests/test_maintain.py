@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from course_lib import maintain
-from course_lib.maintain import WIDGET_VIEW, find_notebooks, refresh, tidy, tidy_file
+from course_lib.environment import maintain
+from course_lib.environment.maintain import WIDGET_VIEW, find_notebooks, refresh, tidy, tidy_file
 
 
 def cell(source: str, outputs: list[Any] | None = None, cell_id: str = "one", **metadata: object) -> dict[str, Any]:

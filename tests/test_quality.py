@@ -20,7 +20,10 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
 PINS = ("requirements.txt", "requirements-dev.txt")
 # What runs before any package is installed, on every system; its Windows branches are checked here too.
-SET_UP_MODULES = [f"course_lib/{name}.py" for name in ("bootstrap", "installing", "processes", "cli", "doctor")]
+SET_UP_MODULES = [
+    *("course_lib/cli.py", "course_lib/learner/worker.py"),
+    *(f"course_lib/environment/{name}.py" for name in ("bootstrap", "installing", "processes", "doctor")),
+]
 
 
 def passes(*command: str) -> None:

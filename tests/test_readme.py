@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from course_lib import READING_ORDER
-from course_lib.maintain import README_PICTURE, draw_readme_picture
+from course_lib.environment.maintain import README_PICTURE, draw_readme_picture
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,14 +13,14 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from course_lib.bootstrap import source_root
 from course_lib.cli import FIRST_CHAPTER
+from course_lib.environment.bootstrap import source_root
+from course_lib.environment.processes import one_at_a_time
 from course_lib.errors import CourseError
 from course_lib.learner.delivered import FOLDERS, Delivered, Version
 from course_lib.learner.delivery import Courier, is_copy_name
 from course_lib.learner.files import HIDDEN, explain, seen, sweep
 from course_lib.learner.outcomes import Delivery, Outcome
-from course_lib.processes import one_at_a_time
 
 __all__ = [
     "DEFAULT_FOLDER",

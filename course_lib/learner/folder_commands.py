@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from course_lib import bootstrap
 from course_lib.cli import course_root
+from course_lib.environment import bootstrap
 from course_lib.learner.files import HIDDEN
 from course_lib.learner.folder import (
     FOLDER_SETTING,

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from course_lib.environment.processes import try_lock
 from course_lib.learner.files import explain, write_new
-from course_lib.processes import try_lock
 
 __all__ = ["Journal", "Loaded", "Record"]
 

@@ -14,11 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_lib.environment.processes import one_at_a_time
 from course_lib.learner.content import Cell, cell_source, cell_spans, has_mark, notebook_cells
 from course_lib.learner.files import HIDDEN, SavedMeanwhileError, draft, explain, sync_folder
 from course_lib.learner.folder import Course, LearnerFolderError, is_inside, resolved
 from course_lib.learner.replacing import set_aside
-from course_lib.processes import one_at_a_time
 
 __all__ = ["reset_exercise"]
 

@@ -8,7 +8,7 @@ A stamp in `.venv` says what was installed, so that the next start takes no time
 that it is not finished; one that was interrupted is therefore seen, and done again from nothing.
 
 What this leaves out on purpose: choosing versions (the pins do that: `make pins`), and the commands that install
-(`course_lib.installing`).
+(`course_lib.environment.installing`).
 """
 
 import hashlib
@@ -23,8 +23,17 @@ from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 
-from course_lib.installing import AGAIN, Runner, SetupError, find_uv, install, is_usable, make_venv, venv_python
-from course_lib.processes import one_at_a_time, tell
+from course_lib.environment.installing import (
+    AGAIN,
+    Runner,
+    SetupError,
+    find_uv,
+    install,
+    is_usable,
+    make_venv,
+    venv_python,
+)
+from course_lib.environment.processes import one_at_a_time, tell
 
 DISTRIBUTION = "agent-context-course"
 RERUN_MARK = "COURSE_LIB_RERUN"
@@ -42,7 +51,7 @@ class Level(Enum):
 
 def source_root() -> Path | None:
     """The folder of the clone that this code runs from, or None when it runs from an installed wheel."""
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[2]
     return root if (root / "pyproject.toml").is_file() and (root / Level.RUNTIME.value).is_file() else None
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TextIO
 
 from course_lib.__main__ import complaint
-from course_lib.bootstrap import (
+from course_lib.cli import FIRST_CHAPTER, course_root
+from course_lib.environment.bootstrap import (
     DISTRIBUTION,
     direct_requirements,
     editable_origin,
@@ -25,8 +26,7 @@ from course_lib.bootstrap import (
     requirement_name,
     source_root,
 )
-from course_lib.cli import FIRST_CHAPTER, course_root
-from course_lib.installing import AGAIN
+from course_lib.environment.installing import AGAIN
 
 JUPYTERLAB_PORT = 8888
 SET_UP = f"Let the course set up its own environment: {AGAIN} start"

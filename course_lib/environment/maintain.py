@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from course_lib.processes import tell
+from course_lib.environment.processes import tell
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 FOLDERS = ("chapters", "solutions")

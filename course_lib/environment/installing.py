@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import TypeAlias, TypeVar
 
+from course_lib.environment.processes import tell
 from course_lib.errors import CourseError
-from course_lib.processes import tell
 
 Runner: TypeAlias = Callable[[Sequence[str]], int]
 AnyPath = TypeVar("AnyPath", bound=PurePath)
