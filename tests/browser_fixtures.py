@@ -72,25 +72,22 @@ class Lab:
 
 @contextmanager
 def running_lab(folder):
-    """JupyterLab as `course start` starts it, on a copy of the chapters in the folder."""
-    shutil.copytree(ROOT / "chapters", folder / "chapters", ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    """JupyterLab as `course start` starts it, on a learner's copy of the course below the folder."""
+    course = folder / "course"
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
-    own = {
-        name: str(folder / name)
-        for name in ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_DIR")
-    }
+    names = ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_DIR")
+    own = {name: str(folder / name) for name in names} | {"COURSE_FOLDER": str(course)}
     command = [
         *(sys.executable, "-m", "course_lib", "start", "--no-browser", "--ServerApp.ip=127.0.0.1"),
         *(f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}"),
-        f"--ServerApp.root_dir={folder}",
     ]
     log = folder / "lab.log"
     with log.open("w") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env={**os.environ, **own})
     try:
-        yield Lab(_wait_for(f"http://127.0.0.1:{port}", process, log), folder)
+        yield Lab(_wait_for(f"http://127.0.0.1:{port}", process, log), course)
     finally:
         process.send_signal(signal.SIGTERM)
         try:
@@ -119,7 +116,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
-    """JupyterLab on a copy of the chapters."""
+    """JupyterLab on a learner's copy of the course."""
     with running_lab(tmp_path_factory.mktemp("lab")) as lab:
         yield lab
 

@@ -9,9 +9,11 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import nbclient
+import nbformat
 import pytest
 
-from course_lib.checks.catalogue import EXERCISES
+from course_lib.checks.catalogue import EXERCISES, chapter_exercises
 from course_lib.environment.maintain import exercise_notebook, find_masters
 from course_lib.learner.runner import run_check
 
@@ -116,3 +118,14 @@ def test_the_exercises_are_made_from_the_solutions(path):
     tags = [tag for cell in json.loads(made)["cells"] for tag in cell["metadata"].get("tags", ())]
     assert "solution" not in tags
     assert (ROOT / "chapters" / path.name).is_file()
+
+
+@pytest.mark.parametrize("path", find_masters(ROOT), ids=lambda path: path.stem)
+def test_the_exercises_run_as_delivered(path, tmp_path):
+    """An untouched notebook runs from top to bottom without an error, and every check says "not yet"."""
+    notebook = nbformat.read(ROOT / "exercises" / path.name, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    checks = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.startswith("check(")]
+    assert len(checks) == len(chapter_exercises(path.name[:2]))
+    for cell in checks:
+        assert "not yet" in cell.outputs[0].data["text/plain"], cell.source
