@@ -94,7 +94,7 @@ def _check_shape(request: Request) -> None:
             status=400,
         )
     for index, message in enumerate(messages):
-        if not message.content or any(isinstance(b, TextBlock) and not b.text for b in message.content):
+        if not message.content or any(isinstance(b, TextBlock) and not b.text.strip() for b in message.content):
             raise InvalidRequestError(f"message {index} has empty content: leave it out or give it text", status=400)
     names = [tool.name for tool in request.tools]
     if len(set(names)) < len(names):

@@ -65,11 +65,12 @@ def test_system_and_tools_count_in_a_request():
         ((user("hi"), assistant("hi")), "last the assistant's"),
         ((user(),), "message 0 has empty content"),
         ((user(""),), "message 0 has empty content"),
+        ((user(" \n"),), "message 0 has empty content"),
         ((user("hi"), assistant(), user("hi")), "message 1 has empty content"),
         ((user("hi"), assistant("a", ""), user("hi")), "message 1 has empty content"),
         ((user("hi"), CALL, user(*RESULT.content, "")), "message 2 has empty content"),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_a_wrong_shape_is_refused(messages, words):
     """No message, a wrong one at an end, or empty content is refused with its place, as status 400."""

@@ -294,6 +294,7 @@ TWICE = "Invalid parameter: Duplicate value for 'tool_call_id' of 'c1', in messa
         ((user("go"), assistant("hi")), "This model does not support assistant message prefill.", "(course)"),
         ((user("go"), Message("assistant", ()), user("go")), "messages.1: all messages must have non-", "(course)"),
         ((user(""),), "messages: text content blocks must be non-empty", "(course)"),
+        ((user(" \n"),), "messages: text content blocks must contain non-whitespace text", "(course)"),
         ((*ASKED, user("next")), MISSING, UNANSWERED),
         ((*ASKED, user("first", RESULT)), MISSING, UNANSWERED),
         ((user("go", RESULT),), "messages.0.content.1: unexpected `tool_use_id` found in `tool_result` block", UNASKED),

@@ -53,6 +53,7 @@ _ANTHROPIC: dict[str, str] = {
         "messages.{index}: all messages must have non-empty content except for the optional final assistant message"
     ),
     "empty_text": "messages: text content blocks must be non-empty",
+    "blank_text": "messages: text content blocks must contain non-whitespace text",
     "tool_names": "tools: Tool names must be unique.",
     "missing_result": _MISSING,
     "pending_call": _MISSING,
@@ -96,6 +97,7 @@ _OPENAI: dict[str, tuple[str, str, str | None]] = {  # words, param, code
     "assistant_last": ("(course) the last message is the assistant's: end with a user message", _ROLE, None),
     "no_content": ("(course) a message has no content: leave it out", "messages.[{record}].content", None),
     "empty_text": ("(course) a text is empty: leave it out", "messages.[{record}].content", None),
+    "blank_text": ("(course) a text is blank: leave it out", "messages.[{record}].content", None),
     "tool_names": ("Tool names must be unique.", "tools", None),
     "missing_result": (_UNANSWERED, _ROLE, None),
     "pending_call": (_UNANSWERED, _ROLE, None),
@@ -154,8 +156,11 @@ def _shape_problem(request: Request) -> _Problem | None:
     for index, message in enumerate(messages):
         if not message.content:
             return "no_content", {"index": index}
-        if any(isinstance(block, TextBlock) and not block.text for block in message.content):
+        texts = [block.text for block in message.content if isinstance(block, TextBlock)]
+        if not all(texts):
             return "empty_text", {"index": index}
+        if not all(text.strip() for text in texts):
+            return "blank_text", {"index": index}
     if len({tool.name for tool in request.tools}) < len(request.tools):
         return "tool_names", {}
     return None
