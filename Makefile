@@ -1,7 +1,7 @@
 # Short names for those who have make. Each line works without it too (Windows: py instead of python3).
 PYTHON ?= python3
 
-.PHONY: start test doctor notebooks pins clean
+.PHONY: start test doctor notebooks bench pins clean
 
 start:  ## set everything up and open JupyterLab on chapter 00
 	$(PYTHON) -m course_lib start
@@ -18,6 +18,9 @@ notebooks:  ## run all chapters and solutions anew and tidy them, in place
 # Pins for every system and every Python from 3.11 on; no URL and no index gets into the files (a test looks).
 # Newer versions than the present pins only on request: make pins UPGRADE=--upgrade
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header $(UPGRADE)
+
+bench:  ## measure how fast the live meter is (half a minute; needs Chromium)
+	$(PYTHON) tests/benchmark_meter.py
 
 pins:  ## write requirements.txt and requirements-dev.txt from pyproject.toml (needs uv)
 	$(COMPILE) pyproject.toml --group build --output-file requirements.txt

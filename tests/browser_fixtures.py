@@ -66,8 +66,10 @@ class Lab:
 
     def url(self, notebook: str = "") -> str:
         """The address of a notebook (`chapters/…`), in a workspace of its own; without one: where a learner starts."""
-        place = f"/lab/tree/{notebook}?reset&token={TOKEN}" if notebook else f"/?token={TOKEN}"
-        return self.address + place
+        if not notebook:
+            return f"{self.address}/?token={TOKEN}"
+        workspace = re.sub(r"\W", "-", notebook)  # JupyterLab opens again what was open in a workspace
+        return f"{self.address}/lab/workspaces/{workspace}/tree/{notebook}?reset&token={TOKEN}"
 
 
 @contextmanager

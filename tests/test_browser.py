@@ -9,16 +9,20 @@ ANSWER = """def tokens_left(window_tokens, reserve_tokens, used_tokens):
     return max(0, window_tokens - reserve_tokens - used_tokens)"""
 
 
-def test_chapter_00_opens_runs_and_shows_the_chart(lab, browser, tmp_path):
-    """The first address opens chapter 00; all cells run, the chart ends with the refusal, nothing asks the internet."""
+def test_chapter_00_opens_runs_and_shows_the_crash(lab, browser, tmp_path):
+    """The first address opens chapter 00; all cells run; Run in the meter ends with the refusal; nothing asks outside."""
     page, outside = open_notebook(browser, lab.url())
     assert "00_start_here.ipynb" in page.locator(".lm-TabBar-tab.lm-mod-current .lm-TabBar-tabLabel").all_inner_texts()
     run_all(page)
-    chart = page.locator(".jp-OutputArea .widget-html svg[role=img]").first
-    expect(chart).to_have_attribute("aria-label", re.compile("refused: too long"), timeout=90_000)
-    chart.scroll_into_view_if_needed()
+    meter = page.locator(".jp-OutputArea:has(button:text-is('Run'))").first
+    drawing = meter.locator(".widget-html svg[role=img]")
+    expect(drawing).to_have_attribute("aria-label", re.compile("oldest dropped"), timeout=90_000)
+    meter.get_by_role("button", name="Run", exact=True).click()
+    expect(drawing).to_have_attribute("aria-label", re.compile("^Round 47: .*refused: too long"), timeout=90_000)
+    drawing.scroll_into_view_if_needed()
     screenshot(page, "chapter_00", tmp_path)
 
+    assert page.locator(".jp-OutputArea img[alt*='refused: too long']").count() == 2
     assert page.locator(".jp-OutputArea [data-mime-type='application/vnd.jupyter.error']").count() == 0
     assert page.get_by_text("get notified about official Jupyter news").count() == 0
     assert outside == []

@@ -79,17 +79,19 @@ def build_exercises(root: Path) -> int:
 
 
 def draw_readme_picture(root: Path) -> None:
-    """Run the scenario of chapter 00 and draw it into the README's picture."""
+    """Run the scenario of chapter 00, with nothing managed and with the oldest dropped, and draw both."""
+    from course_lib.events import record_run
+    from course_lib.simulation.choices import STRATEGIES
     from course_lib.simulation.scenario import REFACTORING, build_agent
     from course_lib.simulation.workspace import make_workspace
-    from course_lib.tokens import MessageCounter, TiktokenCounter
-    from course_lib.widgets.context_chart import ContextChart, draw_context
+    from course_lib.widgets.meter import Meter
 
-    chart = ContextChart(REFACTORING.window, MessageCounter(TiktokenCounter()))
-    with make_workspace() as workspace:
-        chart.follow(build_agent(workspace).run(REFACTORING.task))
-    picture = draw_context(chart.rows, chart.window)
-    (root / README_PICTURE).write_text(picture + "\n", encoding="utf-8", newline="\n")
+    meter = Meter()
+    for name, show in (("keep the last 20", meter.show_run), ("none", meter.lay_over)):
+        with make_workspace() as workspace:
+            agent = build_agent(workspace, **STRATEGIES[name](REFACTORING))
+            show(record_run(agent.run(REFACTORING.task)), name)
+    (root / README_PICTURE).write_text(meter.picture().svg + "\n", encoding="utf-8", newline="\n")
 
 
 def find_notebooks(root: Path) -> list[Path]:

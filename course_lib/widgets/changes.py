@@ -82,20 +82,24 @@ def _change(message: Message, partner: Message | None, place: int) -> Change:
 
 
 def _partners(old: Sequence[Message], new: Sequence[Message]) -> list[int | None]:
-    """For each new message the index of the old one that it is, or comes from."""
+    """For each new message the index of the old one that it is, or comes from; no old one has two."""
     by_identity = {id(message): index for index, message in enumerate(old)}
-    by_ids = {ids: index for index, message in enumerate(old) if (ids := _ids(message))}
-    texts = [index for index, message in enumerate(old) if not _ids(message)]
-    partners: list[int | None] = []
-    for index, message in enumerate(new):
-        partner = by_identity.get(id(message))
-        if partner is None and (ids := _ids(message)):
-            partner = by_ids.get(ids)
-        elif partner is None:  # a text has no ids: it is the old one if it says the same, or stands in its place
-            same = (i for i in texts if old[i] == message)
-            partner = next(same, index if len(old) == len(new) and index in texts else None)
-            texts = [i for i in texts if i != partner]
-        partners.append(partner)
+    partners = [by_identity.pop(id(message), None) for message in new]
+    free = dict.fromkeys(sorted(by_identity.values()))
+    by_ids = {ids: index for index in free if (ids := _ids(old[index]))}
+    for place, message in enumerate(new):
+        if partners[place] is None and (ids := _ids(message)):
+            partners[place] = by_ids.pop(ids, None)
+        elif (
+            partners[place] is None
+        ):  # a text has no ids: it is the old one if it says the same, or stands in its place
+            texts = [index for index in free if not _ids(old[index])]
+            is_same_place = len(old) == len(new) and place in texts and old[place].role == message.role
+            same_place = place if is_same_place else None
+            partner = next((index for index in texts if old[index] == message), same_place)
+            partners[place] = partner
+            if partner is not None:
+                del free[partner]
     return partners
 
 

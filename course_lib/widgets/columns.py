@@ -11,7 +11,7 @@ from course_lib.widgets.frames import Compaction, Frame, grouped
 
 __all__ = ["MOST_COLUMNS", "Column", "Columns"]
 
-MOST_COLUMNS = 160
+MOST_COLUMNS = 96
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,14 @@ Source: chapter 00.
 """
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 from course_lib.messages import Usage
-from course_lib.widgets.draw_timeline import cursor, steps
+from course_lib.widgets.draw_timeline import areas, cursor
 from course_lib.widgets.palette import BILLED_COLORS, Theme
-from course_lib.widgets.svg import element, nice_ceiling, text
-from course_lib.widgets.view import LEFT, RIGHT, WIDTH, Plot, View
+from course_lib.widgets.svg import counted, element, nice_ceiling, text
+from course_lib.widgets.view import LEFT, RIGHT, WIDTH, Plot, Stairs, View
 
 __all__ = ["billed_tokens", "buckets", "cost_strip"]
 
@@ -32,31 +33,17 @@ def cost_strip(view: View, rounds: int, top: float, bottom: float, theme: Theme)
     plot = Plot(top, bottom, rounds, nice_ceiling(max(highest, 10_000)))
     for tokens in (0, plot.tokens):
         yield element("path", d=f"M{LEFT} {plot.y(tokens):.1f}H{RIGHT}", stroke=theme.grid)
-        yield text(LEFT - 6, plot.y(tokens) + 4, f"{tokens:,.0f}", fill=theme.muted, text_anchor="end", font_size=11)
-    yield from _areas(view, plot, theme)
+        yield text(LEFT - 6, plot.y(tokens) + 4, counted(tokens), fill=theme.muted, text_anchor="end", font_size=11.5)
+    sums = [list(accumulate(buckets(column.latest.billed).values())) for column in view.track.columns]
+    yield from areas(Stairs(view.track.columns, plot), sums, list(BILLED_COLORS.values()), plot, theme)
     if view.other:
-        path = steps(view.other.columns, plot, lambda column: billed_tokens(column.latest.billed))
-        if path:
-            yield element("path", d=path, fill="none", stroke=theme.text, stroke_width=1.6)
+        heights = [billed_tokens(column.latest.billed) for column in view.other.columns]
+        path = Stairs(view.other.columns, plot).path(heights, plot)
+        yield element("path", d=path, fill="none", stroke=theme.text, stroke_width=1.6)
     yield from cursor(view, plot, theme)
     halo = {"paint_order": "stroke", "stroke": theme.background, "stroke_width": 3}
     yield text(LEFT + 6, top + 8, "billed so far, all requests", fill=theme.text, font_weight=600, **halo)
     yield from _sums(view, top, theme)
-
-
-def _areas(view: View, plot: Plot, theme: Theme) -> Iterator[str]:
-    sums: list[list[int]] = []
-    for column in view.track.columns:
-        height, heights = 0, []
-        for amount in buckets(column.latest.billed).values():
-            height += amount
-            heights.append(height)
-        sums.append(heights)
-    for index, color in reversed(list(enumerate(BILLED_COLORS.values()))):
-        if any(heights[index] > (heights[index - 1] if index else 0) for heights in sums):
-            tops = iter(sums)
-            path = steps(view.track.columns, plot, lambda _, tops=tops, index=index: next(tops)[index])  # type: ignore[misc]
-            yield element("path", d=path + "Z", fill=color, stroke=theme.background, stroke_width=0.5)
 
 
 def _sums(view: View, top: float, theme: Theme) -> Iterator[str]:
@@ -66,11 +53,8 @@ def _sums(view: View, top: float, theme: Theme) -> Iterator[str]:
         color = theme.text if tokens else theme.muted
         box: dict[str, Any] = {"stroke": theme.muted, "stroke_width": 0.6, "fill": BILLED_COLORS[name]}
         yield element("rect", x=RIGHT + 14, y=y - 10, width=11, height=11, **box)
-        label = (
-            name if name in ("output", "cache write") else f"input, {'cached' if name == 'cached' else 'not cached'}"
-        )
-        yield text(RIGHT + 31, y, label, fill=color)
-        yield text(WIDTH - 2, y, f"{tokens:,}", fill=color, text_anchor="end")
+        yield text(RIGHT + 31, y, name, fill=color)
+        yield text(WIDTH - 2, y, counted(tokens, in_full_below=10**9), fill=color, text_anchor="end")
     money = view.prices.said(view.prices.cost(billed))
     yield text(WIDTH - 2, top + 72, money, fill=theme.text, text_anchor="end", font_weight=700)
     yield text(RIGHT + 14, top + 72, "money", fill=theme.text, font_weight=700)

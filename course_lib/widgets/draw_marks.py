@@ -11,22 +11,25 @@ from course_lib.widgets.columns import Column
 from course_lib.widgets.frame_builder import Track
 from course_lib.widgets.frames import Compaction
 from course_lib.widgets.palette import REFUSED_COLOR, Theme
-from course_lib.widgets.svg import element, shortened, text
+from course_lib.widgets.svg import element, plain, shortened, text
 from course_lib.widgets.view import LEFT, RIGHT, Plot
 
 __all__ = ["BREAKER_HEIGHT", "breaker_strip", "compaction_marks", "freed", "has_breaker", "refusals"]
 
 BREAKER_HEIGHT = 14.0
+_MOST_NAMES = 10
 _LANES = 2  # rows of labels above the plot
 _LETTER = 6.4  # about how wide a letter is
 
 
 def freed(compactions: Iterable[Compaction]) -> str:
-    """Return names, times and freed tokens: "snip ×2 −1,200, fold −80"."""
-    return ", ".join(
-        shortened(c.name, 24) + (f" ×{c.times}" if c.times > 1 else "") + f" {_signed(-c.tokens_freed)}"
-        for c in compactions
-    )
+    """Return names, times and freed tokens, of ten names at most: "snip ×2 −1,200, fold −80"."""
+    every = tuple(compactions)
+    listed = [
+        shortened(c.name, 24) + (f" ×{c.times:,}" if c.times > 1 else "") + f" {_signed(-c.tokens_freed)}"
+        for c in every[:_MOST_NAMES]
+    ]
+    return ", ".join((*listed, "…") if len(every) > _MOST_NAMES else listed)
 
 
 def _signed(tokens: int) -> str:
@@ -40,9 +43,11 @@ def compaction_marks(track: Track, plot: Plot, theme: Theme) -> Iterator[str]:
         return
     places = [(column, plot.x(column.first - 1)) for column in marked]
     lines = "".join(f"M{x:.1f} {plot.top:.1f}V{plot.bottom}" for _, x in places)
-    heads = "".join(f"M{x - 4:.1f} {plot.top - 3:.1f}h8l-4 7Z" for _, x in places)
     yield element("path", d=lines, stroke=theme.text, stroke_dasharray="1 3", fill="none")
-    yield element("path", d=heads, fill=theme.text, stroke=theme.background, stroke_width=0.6)
+    for column, x in places:  # what has no room for a label says it when pointed at, and in the sum below the picture
+        said = f"<title>round {column.first}: {plain(freed(column.compactions))}</title>"
+        head = f"M{x - 4:.1f} {plot.top - 3:.1f}h8l-4 7Z"
+        yield element("path", said, d=head, fill=theme.text, stroke=theme.background, stroke_width=0.6)
     taken = [[(RIGHT + 1.0, RIGHT + 2.0)] for _ in range(_LANES)]
     for column, x in reversed(places):
         label = freed(column.compactions)
@@ -52,7 +57,7 @@ def compaction_marks(track: Track, plot: Plot, theme: Theme) -> Iterator[str]:
             if all(start + width + 6 <= left or start >= right + 6 for left, right in spans):
                 spans.append((start, start + width))
                 y = plot.top - 8 - 13 * lane
-                yield text(start, y, shortened(label, 40), fill=theme.text, font_size=11)
+                yield text(start, y, shortened(label, 40), fill=theme.text, font_size=11.5)
                 break
 
 

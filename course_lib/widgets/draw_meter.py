@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from course_lib.widgets.describe import describe, summary
 from course_lib.widgets.draw_cost import cost_strip
-from course_lib.widgets.draw_marks import BREAKER_HEIGHT, has_breaker
+from course_lib.widgets.draw_marks import BREAKER_HEIGHT, freed, has_breaker
 from course_lib.widgets.draw_timeline import round_numbers, timeline
 from course_lib.widgets.draw_window import legend, window_bar
 from course_lib.widgets.palette import LIVE, PART_COLORS, PRINTED, Theme
@@ -18,6 +18,7 @@ from course_lib.widgets.view import LEFT, WIDTH, Plot, View, rounds_axis, tokens
 
 __all__ = ["Picture", "draw_meter"]
 
+_WIDEST = "max-width:900px"
 _PLOT_TOP, _PLOT_BOTTOM = 106.0, 306.0
 _COST_TOP, _COST_HEIGHT = 344.0, 72.0
 
@@ -28,7 +29,8 @@ def draw_meter(view: View, theme: Theme = LIVE) -> str:
     plot = Plot(_PLOT_TOP, _PLOT_BOTTOM, rounds, tokens_axis(view))
     breaker = BREAKER_HEIGHT if has_breaker(view.track.columns) else 0.0
     cost_top = _COST_TOP + breaker
-    height = cost_top + _COST_HEIGHT + 26 + 17 * (len(view.tracks) if view.other else 0)
+    lines = bool(view.track.compactions) + (2 if view.other else 0)
+    height = cost_top + _COST_HEIGHT + 26 + 17 * lines
     body = [
         *_heading(view, theme),
         *window_bar(view, theme),
@@ -38,11 +40,14 @@ def draw_meter(view: View, theme: Theme = LIVE) -> str:
         *cost_strip(view, rounds, cost_top, cost_top + _COST_HEIGHT, theme),
         *_footer(view, cost_top + _COST_HEIGHT + 17, theme),
     ]
-    ground = f"background:{theme.background};padding:8px;box-sizing:border-box" if theme is PRINTED else ""
+    margin = 10 if theme is PRINTED else 2
+    left, top, wide, high = -margin, 2 - margin, WIDTH + 2 * margin, height + 2 * margin - 4
+    if theme is PRINTED:
+        body.insert(0, element("rect", x=left, y=top, width=wide, height=high, fill=theme.background))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 0 {WIDTH + 4} {number(height)}" role="img" '
-        f'aria-label="{plain(describe(view))}" font-family="system-ui,sans-serif" font-size="12.5" '
-        f'style="display:block;width:100%;max-width:1040px;{ground}">{"".join(body)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} {top} {wide} {number(high)}" role="img" '
+        f'aria-label="{plain(describe(view))}" font-family="system-ui,sans-serif" font-size="13" '
+        f'style="display:block;width:100%;{_WIDEST}">{"".join(body)}</svg>'
     )
 
 
@@ -52,8 +57,7 @@ def _heading(view: View, theme: Theme) -> Iterator[str]:
         yield text(0, 16, "no request yet", fill=theme.text, font_weight=700, font_size=14)
         return
     kind = "measured" if frame.is_measured else "estimated"
-    fits = f"of {view.window.input_tokens:,} that fit beside the reserve"
-    said = f"Round {frame.round_number:,}: {frame.total_tokens:,} tokens ({kind}) {fits}"
+    said = f"Round {frame.round_number:,}: {frame.total_tokens:,} tokens ({kind}), {view.window.input_tokens:,} fit"
     yield text(0, 16, said, fill=theme.text, font_weight=700, font_size=14)
     state = _state(view)
     color = theme.alarm if state.startswith("✗") else theme.text
@@ -68,7 +72,10 @@ def _state(view: View) -> str:
 
 
 def _footer(view: View, y: float, theme: Theme) -> Iterator[str]:
-    yield text(LEFT, y, f"money at {view.prices}", fill=theme.muted, font_size=11)
+    yield text(LEFT, y, f"money at {view.prices}", fill=theme.muted, font_size=11.5)
+    if view.track.compactions:
+        y += 17
+        yield text(LEFT, y, shortened(f"compactions: {freed(view.track.compactions)} tokens", 110), fill=theme.text)
     if view.other is None:
         return
     yield element("rect", x=0, y=y + 10, width=8, height=9, fill=PART_COLORS["assistant"])
@@ -96,4 +103,4 @@ class Picture:
     def _repr_html_(self) -> str:
         encoded = base64.b64encode(self.svg.encode()).decode()
         alt = plain(self.alternative_text)
-        return f'<img alt="{alt}" src="data:image/svg+xml;base64,{encoded}" style="width:100%;max-width:1040px">'
+        return f'<img alt="{alt}" src="data:image/svg+xml;base64,{encoded}" style="width:100%;{_WIDEST}">'

@@ -24,7 +24,7 @@ from course_lib.widgets.frames import Frame
 from course_lib.widgets.request_rows import Gap, request_rows
 from course_lib.widgets.svg import plain, shortened
 
-__all__ = ["draw_request", "in_words"]
+__all__ = ["RequestTable", "draw_request", "in_words"]
 
 # A sign beside each word, so that nothing is told by colour.
 _SIGNS: dict[What, str] = {"kept": "", "edited": "✎", "summarised": "Σ", "restored": "↺", "new": "+", "dropped": "−"}
@@ -75,6 +75,26 @@ def draw_request(
         f'<table style="border-collapse:collapse;width:100%;margin:0"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join((*fixed, *body))}</tbody></table></div></div></div>"
     )
+
+
+class RequestTable:
+    """A request as it stays in a notebook: the table, and in words how many messages of each sort it has.
+
+    Args:
+        frame, before, tokens, most_rows: as for `draw_request`.
+    """
+
+    def __init__(
+        self, frame: Frame | None, before: Frame | None, tokens: Callable[[Message], int], *, most_rows: int = 24
+    ) -> None:
+        self.html = draw_request(frame, before, tokens, most_rows=most_rows)
+        self.words = _caption(frame, request_rows(frame, before, tokens, most_rows)[1]) if frame else "No request yet."
+
+    def __repr__(self) -> str:
+        return self.words
+
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 def _caption(frame: Frame, counts: "Counter[What]") -> str:

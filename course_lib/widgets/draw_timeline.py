@@ -4,25 +4,26 @@ The picture has a bounded size: it draws columns (`columns`), which hold several
 Source: chapter 00.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
-from course_lib.widgets.columns import Column
 from course_lib.widgets.draw_marks import breaker_strip, compaction_marks, refusals
 from course_lib.widgets.frame_builder import Track
 from course_lib.widgets.palette import PART_COLORS, Theme
-from course_lib.widgets.svg import element, nice_ceiling, text
-from course_lib.widgets.view import LEFT, RIGHT, Plot, View
+from course_lib.widgets.svg import counted, element, nice_ceiling, text
+from course_lib.widgets.view import LEFT, RIGHT, Plot, Stairs, View
 from course_lib.window import PARTS
 
-__all__ = ["cursor", "round_numbers", "steps", "timeline"]
+__all__ = ["areas", "cursor", "round_numbers", "timeline"]
 
 
 def timeline(view: View, plot: Plot, theme: Theme) -> Iterator[str]:
     """Yield the time line."""
     columns = view.track.columns
+    stairs = Stairs(columns, plot)
     yield from _grid(plot, view.window.context_tokens, theme)
-    yield from _bands(columns, plot, theme)
-    yield from _tops(columns, plot, theme)
+    yield from _bands(stairs, plot, theme)
+    yield from _tops(stairs, plot, theme)
     yield from _limits(view, plot, theme)
     yield from compaction_marks(view.track, plot, theme)
     yield from breaker_strip(columns, plot, theme)
@@ -37,54 +38,43 @@ def _grid(plot: Plot, window_tokens: int, theme: Theme) -> Iterator[str]:
     for quarter in range(5):
         tokens = whole * quarter / 4
         yield element("path", d=f"M{LEFT} {plot.y(tokens):.1f}H{RIGHT}", stroke=theme.grid)
-        yield text(LEFT - 6, plot.y(tokens) + 4, f"{tokens:,.0f}", fill=theme.muted, text_anchor="end", font_size=11)
+        yield text(LEFT - 6, plot.y(tokens) + 4, counted(tokens), fill=theme.muted, text_anchor="end", font_size=11.5)
 
 
 def round_numbers(plot: Plot, theme: Theme, y: float) -> Iterator[str]:
     """Yield the numbers of the rounds below the plots."""
     for rounds in range(0, plot.rounds + 1, nice_ceiling(plot.rounds / 8)):
         label = "round 0" if not rounds else f"{rounds:,}"
-        yield text(plot.x(rounds), y, label, fill=theme.muted, text_anchor="middle", font_size=11)
+        yield text(plot.x(rounds), y, label, fill=theme.muted, text_anchor="middle", font_size=11.5)
 
 
-def steps(columns: Sequence[Column], plot: Plot, value: Callable[[Column], float]) -> str:
-    """Return the points of a stepped line as a path that starts and ends on the plot's floor."""
-    path, end = [], None
-    for column in columns:
-        if end != column.first - 1:  # rounds that are missing are left empty
-            path.append(f"{'M' if end is None else f'V{plot.bottom}H'}{plot.x(column.first - 1):.1f}")
-            path.append(f" {plot.bottom}" if end is None else "")
-        path.append(f"V{plot.y(value(column)):.1f}H{plot.x(column.last):.1f}")
-        end = column.last
-    return "".join(path) + (f"V{plot.bottom}" if path else "")
-
-
-def _bands(columns: Sequence[Column], plot: Plot, theme: Theme) -> Iterator[str]:
+def _bands(stairs: Stairs, plot: Plot, theme: Theme) -> Iterator[str]:
     """Each part as an area from the floor, the highest first, so that the lower ones are painted over it."""
-    sums: list[list[int]] = []
-    for column in columns:
-        height, heights = 0, []
-        for part in PARTS:
-            height += column.peak.composition.tokens_by_part[part]
-            heights.append(height)
-        sums.append(heights)
-    for index in reversed(range(len(PARTS))):
-        if any(heights[index] > (heights[index - 1] if index else 0) for heights in sums):
-            tops = iter(sums)
-            path = steps(columns, plot, lambda _, tops=tops, index=index: next(tops)[index])  # type: ignore[misc]
-            color = PART_COLORS[PARTS[index]]
-            yield element("path", d=path + "Z", fill=color, stroke=theme.background, stroke_width=0.7)
+    used = [column.peak.composition.tokens_by_part for column in stairs.columns]
+    sums = [list(accumulate(tokens[part] for part in PARTS)) for tokens in used]
+    yield from areas(stairs, sums, [PART_COLORS[part] for part in PARTS], plot, theme)
 
 
-def _tops(columns: Sequence[Column], plot: Plot, theme: Theme) -> Iterator[str]:
+def areas(
+    stairs: Stairs, sums: Sequence[Sequence[float]], colors: Sequence[str], plot: Plot, theme: Theme
+) -> Iterator[str]:
+    """Yield stacked areas; `sums` has for each column the height of each area's upper edge."""
+    levels = list(zip(*sums, strict=True))
+    for index in reversed(range(len(levels))):
+        if not index or levels[index] != levels[index - 1]:
+            path = stairs.path(levels[index], plot)
+            yield f'<path d="{path}Z" fill="{colors[index]}" stroke="{theme.background}" stroke-width=".7"/>'
+
+
+def _tops(stairs: Stairs, plot: Plot, theme: Theme) -> Iterator[str]:
     """What the whole request had: a solid line where the model measured it, a dotted one where it is an estimate."""
     for measured, dash in ((True, {}), (False, {"stroke_dasharray": "2 2"})):
-        lines = (
-            f"M{plot.x(c.first - 1):.1f} {plot.y(c.peak.total_tokens):.1f}H{plot.x(c.last):.1f}"
-            for c in columns
-            if c.peak.is_measured == measured
+        path = "".join(
+            f"M{start} {plot.y(column.peak.total_tokens):.1f}H{end}"
+            for column, start, end in zip(stairs.columns, stairs.starts, stairs.ends, strict=True)
+            if column.peak.is_measured == measured
         )
-        if path := "".join(lines):
+        if path:
             yield element("path", d=path, stroke=theme.text, stroke_width=1.4, fill="none", **dash)
 
 
@@ -95,11 +85,11 @@ def _limits(view: View, plot: Plot, theme: Theme) -> Iterator[str]:
         yield element("path", d=f"M{LEFT} {y:.1f}H{RIGHT}", stroke=theme.text, stroke_width=1.4, **dash)
         halo = {"paint_order": "stroke", "stroke": theme.background, "stroke_width": 3}
         below = y + 12 if place == 1 else y - 4
-        yield text(LEFT + 6, below, limit.name, fill=theme.text, font_size=11, **halo)
+        yield text(LEFT + 6, below, limit.name, fill=theme.text, font_size=11.5, **halo)
 
 
 def _outline(other: Track, plot: Plot, theme: Theme) -> Iterator[str]:
-    path = steps(other.columns, plot, lambda column: column.peak.total_tokens)
+    path = Stairs(other.columns, plot).path([column.peak.total_tokens for column in other.columns], plot)
     if path:
         for color, width in ((theme.background, 5), (theme.text, 2)):
             yield element("path", d=path, fill="none", stroke=color, stroke_width=width, stroke_linejoin="round")

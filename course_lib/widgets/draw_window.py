@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from course_lib.widgets.palette import PART_COLORS, PART_INKS, PART_LABELS, Theme
-from course_lib.widgets.svg import element, text
+from course_lib.widgets.svg import counted, element, text
 from course_lib.widgets.view import RIGHT, WIDTH, View
 from course_lib.window import PARTS, Composition
 
 __all__ = ["legend", "window_bar"]
 
 _TOP, _HEIGHT = 26.0, 26.0
-_LETTER = 6.6  # about how wide a letter is: a label is left out where it would not fit
+_LETTER = 6.9  # about how wide a letter is: a label is left out where it would not fit
 
 
 def window_bar(view: View, theme: Theme) -> Iterator[str]:
@@ -32,7 +32,8 @@ def window_bar(view: View, theme: Theme) -> Iterator[str]:
     free = max(0, view.window.input_tokens - total) / wide
     if free:
         yield _box(x, free, theme, fill="none", stroke=theme.grid)
-        yield from _inside(x, free, "free", theme.muted)
+        if free > 40:
+            yield text(x + 8, _TOP + 17, "free", fill=theme.muted, font_size=11.5)
     reserve = view.window.reserve_tokens / wide
     yield _box(x + free, reserve, theme, fill=theme.text, fill_opacity=0.16)
     yield from _inside(x + free, reserve, "reserve", theme.text)
@@ -61,12 +62,12 @@ def _limits(view: View, wide: float, theme: Theme) -> Iterator[str]:
         label = f"{limit.name} {limit.tokens:,}"
         if min(x, free_until) - _LETTER * len(label) > 0:
             end = min(x, free_until)
-            yield text(end, _TOP + _HEIGHT + 16, label, fill=theme.muted, text_anchor="end", font_size=11)
+            yield text(end, _TOP + _HEIGHT + 16, label, fill=theme.muted, text_anchor="end", font_size=11.5)
             free_until = end - _LETTER * len(label) - 10
     total = view.frame.composition.total_tokens if view.frame else 0
     if total > view.window.input_tokens:
         over = f"{total - view.window.input_tokens:,} tokens too long"
-        yield text(0, _TOP + _HEIGHT + 16, over, fill=theme.alarm, font_weight=700, font_size=11)
+        yield text(0, _TOP + _HEIGHT + 16, over, fill=theme.alarm, font_weight=700, font_size=11.5)
 
 
 def legend(view: View, theme: Theme, bottom: float) -> Iterator[str]:
@@ -88,5 +89,5 @@ def _row(y: float, name: str, tokens: int, share: str, theme: Theme, **look: Any
     color = theme.text if tokens else theme.muted
     yield element("rect", x=RIGHT + 14, y=y - 10, width=11, height=11, stroke=theme.muted, stroke_width=0.6, **look)
     yield text(RIGHT + 31, y, name, fill=color)
-    yield text(WIDTH - 40, y, f"{tokens:,}", fill=color, text_anchor="end")
+    yield text(WIDTH - 40, y, counted(tokens, in_full_below=1_000_000), fill=color, text_anchor="end")
     yield text(WIDTH - 2, y, share, fill=color, text_anchor="end")

@@ -130,8 +130,8 @@ class FrameBuilder:
         breaker = getattr(event.detail, "breaker", None)
         if breaker is not None:
             self._breaker = str(getattr(breaker, "state", breaker))
-        freed = sum(map(self.tokens, _gone(event.before, event.after)))
-        freed -= sum(map(self.tokens, _gone(event.after, event.before)))
+        gone, new = _differing(event.before, event.after)
+        freed = sum(map(self.tokens, gone)) - sum(map(self.tokens, new))
         done = Compaction(str(getattr(event.detail, "name", "") or "history rewritten"), freed)
         self._pending = grouped((*self._pending, done))
         self._compactions = grouped((*self._compactions, done))
@@ -146,7 +146,7 @@ class FrameBuilder:
 
     def _composition(self, before: Messages, request: Request) -> Composition:
         sums = list(self._sum)
-        for messages, sign in ((_gone(before, request.messages), -1), (_gone(request.messages, before), 1)):
+        for messages, sign in zip(_differing(before, request.messages), (-1, 1), strict=True):
             for message in messages:
                 for place, tokens in enumerate(self._parts(message)):
                     sums[place] += sign * tokens
@@ -181,6 +181,8 @@ def shared_ends(before: Sequence[Message], after: Sequence[Message]) -> tuple[in
     """
     shorter = min(len(before), len(after))
     start = _same(before, after, shorter)
+    if start == shorter:
+        return start, 0
     return start, _same(before[::-1], after[::-1], shorter - start)
 
 
@@ -190,7 +192,7 @@ def _same(one: Sequence[Message], other: Sequence[Message], most: int) -> int:
     return min(most, next(compress(count(), map(is_not, one, other))))
 
 
-def _gone(before: Messages, after: Messages) -> Messages:
-    """The messages of `before` that are not in the ends that it shares with `after`."""
+def _differing(before: Messages, after: Messages) -> tuple[Messages, Messages]:
+    """What is left of both without the ends that they share."""
     start, end = shared_ends(before, after)
-    return before[start : len(before) - end]
+    return before[start : len(before) - end], after[start : len(after) - end]

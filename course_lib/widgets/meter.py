@@ -18,12 +18,13 @@ from typing import Any
 import ipywidgets
 
 from course_lib.events import AgentEvent, RequestSent, Run, record_run
+from course_lib.simulation.choices import SCENARIOS, STRATEGIES, MakeHooks
 from course_lib.simulation.scenario import Scenario, build_agent
-from course_lib.simulation.strategies_for_now import SCENARIOS, STRATEGIES, MakeHooks
 from course_lib.simulation.workspace import make_workspace
 from course_lib.tokens import MessageCounter, TiktokenCounter
 from course_lib.widgets.controls import NOTHING, Controls
 from course_lib.widgets.draw_meter import Picture, draw_meter
+from course_lib.widgets.draw_request import RequestTable
 from course_lib.widgets.frame_builder import FrameBuilder
 from course_lib.widgets.frames import Frame
 from course_lib.widgets.interrupts import stop_on_interrupt
@@ -43,7 +44,7 @@ class Meter(ipywidgets.VBox):
 
     Args:
         scenarios: what can be run, by name; the first one gives the window for `follow`.
-        strategies: what can be done about a full window, by name (see `simulation.strategies_for_now`).
+        strategies: what can be done about a full window, by name (see `simulation.choices`).
         counter: how tokens are counted; exactly by default.
         prices: what tokens cost.
         thresholds: more lines in the picture than the window's own.
@@ -99,6 +100,15 @@ class Meter(ipywidgets.VBox):
     def picture(self) -> Picture:
         """Return the picture as it is now, for readers without a kernel: an image with its text alternative."""
         return Picture(self.view)
+
+    def request_table(self, number: int | None = None, *, most_rows: int = 24) -> RequestTable:
+        """Return a request message by message, to stay in a saved notebook.
+
+        Args:
+            number: which request, from 1; the one that is shown by default.
+            most_rows: messages shown one by one: those that changed, then their neighbours.
+        """
+        return self._stage.request_table(number or self._number, most_rows)
 
     def follow(self, events: Iterable[AgentEvent], name: str = "this run") -> Run:
         """Let a run go on to its end, show it while it goes, and return it.
@@ -225,7 +235,7 @@ class Meter(ipywidgets.VBox):
     def _paint(self) -> None:
         self._picture.value = draw_meter(self.view)
         rows = _LIVE_ROWS if self._is_live else _RESTING_ROWS
-        self._request.value = self._stage.request_table(self._number, rows)
+        self._request.value = self._stage.request_table(self._number, rows).html
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)

@@ -6,6 +6,7 @@ Source: chapter 00.
 """
 
 import threading
+import time
 from collections.abc import Callable
 
 __all__ = ["Painter"]
@@ -45,5 +46,7 @@ class Painter:
             if self._closed.is_set():
                 return
             self._touched.clear()
+            started = time.monotonic()
             self._paint()
-            self._closed.wait(self._pause)
+            spent = time.monotonic() - started
+            self._closed.wait(max(self._pause - spent, self._pause / 5))  # the run needs the processor, too

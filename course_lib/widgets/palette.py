@@ -36,7 +36,7 @@ PART_INKS: dict[Part, str] = dict.fromkeys(PART_COLORS, "#111") | {
     "documents": "#fff",
 }
 # Billed tokens, bottom to top: read from the cache, written to it, read at the full price, written by the model.
-BILLED_COLORS = {"cached": "#c6dbef", "cache write": "#7fa8d1", "input": "#31689b", "output": "#cc5f9a"}
+BILLED_COLORS = {"cached input": "#c6dbef", "cache write": "#7fa8d1", "input": "#31689b", "output": "#cc5f9a"}
 REFUSED_COLOR = "#d55e00"
 
 

@@ -3,6 +3,7 @@
     figure, axes = new_plot("Tokens sent")
     axes.plot([1, 2, 3])
     Plot(figure, "Three rising points.")     # as the last line of a cell
+
 Source: chapter 01.
 """
 

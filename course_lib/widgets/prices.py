@@ -3,6 +3,7 @@
     >>> prices = Prices(input_per_million=2.0, output_per_million=10.0)
     >>> prices.cost(Usage(input_tokens=500_000, output_tokens=100_000))
     2.0
+
 Source: chapter 00.
 """
 
@@ -52,6 +53,6 @@ class Prices:
         return f"{self.currency}{cost:,.2f}" if cost >= 1 or not cost else f"{self.currency}{cost:.4f}"
 
     def __str__(self) -> str:
-        names = ("input", "cached", "cache write", "output")
+        names = ("input", "cached input", "cache write", "output")
         listed = " · ".join(f"{n} {self.currency}{p:,.2f}" for n, p in zip(names, self.in_order, strict=True))
         return f"{listed} per million tokens"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from course_lib.events import AgentEvent
 from course_lib.tokens import MessageCounter
-from course_lib.widgets.draw_request import draw_request
+from course_lib.widgets.draw_request import RequestTable
 from course_lib.widgets.frame_builder import FrameBuilder
 from course_lib.widgets.frames import Frame
 from course_lib.widgets.prices import Prices
@@ -65,12 +65,12 @@ class Stage:
                 thresholds=tuple(thresholds),
             )
 
-    def request_table(self, number: int | None, most_rows: int) -> str:
-        """Return the chosen request as HTML, message by message."""
+    def request_table(self, number: int | None, most_rows: int) -> RequestTable:
+        """Return the chosen request, message by message."""
         with self._lock:
             frame = self._frame(number or len(self.main.frames))
             before = self._frame(frame.number - 1) if frame else None
-            return draw_request(frame, before, self.main.tokens, most_rows=most_rows)
+            return RequestTable(frame, before, self.main.tokens, most_rows=most_rows)
 
     def _frame(self, number: int | None) -> Frame | None:
         return self.main.frames[number - 1] if number and number <= len(self.main.frames) else None

@@ -4,30 +4,41 @@
     '<text x="8" y="12" fill="#222">a &lt; b</text>'
     >>> [nice_ceiling(n) for n in (0, 7, 12_001, 713_797)]
     [1, 10, 20000, 1000000]
+
 Source: chapter 00.
 """
 
-import html
 import re
 from typing import Any
 
-__all__ = ["element", "nice_ceiling", "number", "plain", "shortened", "text"]
+__all__ = ["counted", "element", "nice_ceiling", "number", "plain", "shortened", "text"]
 
 # What XML cannot hold (control characters, half a surrogate pair), and what would turn the reading direction around.
-_UNSHOWABLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
+_UNSHOWABLE = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+_ESCAPES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;", "'": "&#x27;"}
+_HARMFUL = re.compile(f"[<>&\"'{_UNSHOWABLE}]")
 
 
 def plain(content: str) -> str:
     """Return the content as harmless text for HTML, SVG and attributes: escaped, what cannot be shown as "�"."""
-    return html.escape(_UNSHOWABLE.sub("�", content))
+    return _HARMFUL.sub(lambda found: _ESCAPES.get(found[0], "�"), content) if _HARMFUL.search(content) else content
 
 
 def shortened(content: str, longest: int) -> str:
     """Return the content in one line of at most `longest` characters, the rest of it as "…"; not yet escaped."""
     line = " ".join(content[: 4 * longest].split())
     return line if len(line) <= longest and len(content) <= 4 * longest else line[: longest - 1] + "…"
+
+
+def counted(tokens: float, *, in_full_below: int = 10_000_000) -> str:
+    """Return a number of tokens with thousands marked; a large one in millions, where there is little room.
+
+    >>> counted(713_797), counted(250_000_000), counted(1_234_567, in_full_below=1_000_000)
+    ('713,797', '250M', '1.23M')
+    """
+    if tokens < in_full_below:
+        return f"{tokens:,.0f}"
+    return f"{tokens / 1_000_000:,.2f}".rstrip("0").rstrip(".") + "M"
 
 
 def number(value: float) -> str:

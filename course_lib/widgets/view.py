@@ -3,20 +3,23 @@
 Source: chapter 00.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
+from course_lib.widgets.columns import Column
 from course_lib.widgets.frame_builder import Track
 from course_lib.widgets.frames import Frame
 from course_lib.widgets.prices import Prices
 from course_lib.widgets.svg import nice_ceiling
 from course_lib.window import Window
 
-__all__ = ["LEFT", "RIGHT", "WIDTH", "Plot", "Threshold", "View", "rounds_axis", "tokens_axis"]
+__all__ = ["LEFT", "RIGHT", "WIDTH", "Plot", "Stairs", "Threshold", "View", "rounds_axis", "tokens_axis"]
 
 # In the units of the picture, which is as wide as its place: about pixels in a notebook of usual width.
-WIDTH = 820
-LEFT = 62  # what is left of the plots: numbers of the axis
-RIGHT = 606  # where the plots end and the legend begins
+WIDTH = 720
+LEFT = 66  # what is left of the plots: numbers of the axis
+RIGHT = 508  # where the plots end and the legend begins
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,33 @@ class Plot:
     def y(self, tokens: float) -> float:
         """The height of so many tokens."""
         return self.bottom - (self.bottom - self.top) * tokens / self.tokens
+
+
+class Stairs:
+    """The stepped line of a row of columns: the same way across for every band, so it is written down once.
+
+    Args:
+        columns: the columns, in order.
+        plot: where they are drawn.
+    """
+
+    def __init__(self, columns: Sequence[Column], plot: Plot) -> None:
+        self.columns = columns
+        self.starts = [f"{plot.x(column.first - 1):.1f}" for column in columns]
+        self.ends = [f"{plot.x(column.last):.1f}" for column in columns]
+        missing = (left.last + 1 != right.first for left, right in pairwise(columns))
+        self._gaps = [False, *missing]  # rounds that are missing before a column are left empty
+
+    def path(self, tokens: Sequence[float], plot: Plot) -> str:
+        """Return the line over the columns as a path that starts and ends on the plot's floor."""
+        if not self.columns:
+            return ""
+        floor, scale = plot.bottom, (plot.bottom - plot.top) / plot.tokens
+        steps = (
+            f"{f'V{floor}H{start}' if gap else ''}V{floor - scale * height:.1f}H{end}"
+            for height, start, end, gap in zip(tokens, self.starts, self.ends, self._gaps, strict=True)
+        )
+        return f"M{self.starts[0]} {floor}{''.join(steps)}V{floor}"
 
 
 def rounds_axis(view: View) -> int:

@@ -5,6 +5,7 @@ state. Later chapters add theirs to the table, and a notebook may add the learne
 
     >>> sorted(STRATEGIES), STRATEGIES["none"](REFACTORING)
     (['keep the last 20', 'none'], {})
+
 Source: chapter 00.
 """
 
