@@ -10,7 +10,7 @@ ANSWER = """def tokens_left(window_tokens, reserve_tokens, used_tokens):
 
 
 def test_chapter_00_opens_runs_and_shows_the_crash(lab, browser, tmp_path):
-    """The first address opens chapter 00; all cells run; Run in the meter ends with the refusal; nothing is sent out."""
+    """The first address opens chapter 00; all cells run; Run in the meter ends with the refusal; nothing leaves."""
     page, outside = open_notebook(browser, lab.url())
     assert "00_start_here.ipynb" in page.locator(".lm-TabBar-tab.lm-mod-current .lm-TabBar-tabLabel").all_inner_texts()
     run_all(page)
