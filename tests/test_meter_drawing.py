@@ -102,7 +102,7 @@ def test_no_request_holds_anything_that_runs(requests):
     before, after = (*requests, requests[0])[:2]
     found = Tags(request_of(after, before))
     assert found.tags <= {"div", "table", "thead", "tbody", "tr", "th", "td"}
-    assert found.attributes <= {"style", "scope", "role", "aria-label", "tabindex"}
+    assert found.attributes <= {"style", "scope", "width", "role", "aria-label", "tabindex"}
 
 
 def test_hostile_text_is_shown_as_it_is():

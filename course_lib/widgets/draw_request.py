@@ -41,12 +41,19 @@ _NUMBER = "padding:1px 8px;text-align:right;vertical-align:top;white-space:nowra
 _STICKY = "white-space:nowrap;position:sticky;top:0;background:var(--jp-layout-color0,#fff)"
 # Anchored at its end, where the newest messages are, without a script.
 _SCROLLING = "height:236px;overflow:auto;display:flex;flex-direction:column-reverse"
-_ONE_LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis;max-width:0;width:100%"
+_ONE_LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
+# Widths as attributes: a notebook that is not trusted is shown without most styles.
+_COLUMNS = {"no.": "5%", "since the last": "12%", "message": "15%", "tokens": "8%", "begins": "60%"}
 _LONGEST_WORDS = 140
 
 
 def draw_request(
-    frame: Frame | None, before: Frame | None, tokens: Callable[[Message], int], *, most_rows: int = 24
+    frame: Frame | None,
+    before: Frame | None,
+    tokens: Callable[[Message], int],
+    *,
+    most_rows: int = 24,
+    is_scrolling: bool = True,
 ) -> str:
     """Return the request as an HTML table.
 
@@ -55,6 +62,7 @@ def draw_request(
         before: the request before it, if there was one.
         tokens: tokens of a message.
         most_rows: messages shown one by one, at least 4.
+        is_scrolling: whether the table keeps its height, scrolled to the newest message.
     """
     if frame is None:
         return '<div style="color:var(--jp-ui-font-color2,#555)">No request yet: press run.</div>'
@@ -65,14 +73,13 @@ def draw_request(
         _row("", "", f"{len(frame.request.tools)} tool definitions", parts["tools"], _names(frame), "kept"),
     ]
     body = [_gap(row) if isinstance(row, Gap) else _message(row, tokens) for row in rows]
-    head = "".join(
-        f'<th scope="col" style="{_NUMBER if name in ("no.", "tokens") else _CELL};{_STICKY}">{name}</th>'
-        for name in ("no.", "since the last", "message", "tokens", "begins")
-    )
+    head = "".join(_heading(name, width) for name, width in _COLUMNS.items())
+    scrolling = f' tabindex="0" style="{_SCROLLING}"' if is_scrolling else ""
+    table = "border-collapse:collapse;table-layout:fixed;width:100%;margin:0"
     return (
         f'<div style="line-height:1.45;font-size:12px"><div style="font-weight:600">{_caption(frame, counts)}</div>'
-        f'<div role="region" aria-label="the request, message by message" tabindex="0" style="{_SCROLLING}"><div>'
-        f'<table style="border-collapse:collapse;width:100%;margin:0"><thead><tr>{head}</tr></thead>'
+        f'<div role="region" aria-label="the request, message by message"{scrolling}><div>'
+        f'<table width="100%" style="{table}"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join((*fixed, *body))}</tbody></table></div></div></div>"
     )
 
@@ -87,7 +94,7 @@ class RequestTable:
     def __init__(
         self, frame: Frame | None, before: Frame | None, tokens: Callable[[Message], int], *, most_rows: int = 24
     ) -> None:
-        self.html = draw_request(frame, before, tokens, most_rows=most_rows)
+        self.html = draw_request(frame, before, tokens, most_rows=most_rows, is_scrolling=False)
         self.words = _caption(frame, request_rows(frame, before, tokens, most_rows)[1]) if frame else "No request yet."
 
     def __repr__(self) -> str:
@@ -104,6 +111,11 @@ def _caption(frame: Frame, counts: "Counter[What]") -> str:
 
 def _names(frame: Frame) -> str:
     return ", ".join(tool.name for tool in frame.request.tools)
+
+
+def _heading(name: str, width: str) -> str:
+    align = _NUMBER if name in ("no.", "tokens") else _CELL
+    return f'<th scope="col" width="{width}" style="{align};{_STICKY}">{name}</th>'
 
 
 def _gap(gap: Gap) -> str:
