@@ -34,6 +34,17 @@ def test_a_batch_in_two_messages(answer):
     expect(answer, batch, 3, returns=1)
 
 
+def test_an_orphan_before_a_good_pair(answer):
+    """A good pair that follows does not excuse a result without its call."""
+    pairs = (user("go"), call("a"), result("a"), call("b"), result("b"))
+    mistake = Mistake(
+        2,
+        "You ask whether the two sets meet (one result has its call). Every result must have its call: "
+        "is one set contained in the other?",
+    )
+    expect(answer, pairs, 2, returns=1, mistakes=(mistake,))
+
+
 def test_one_orphan_beside_a_good_result(answer):
     """One result with its call does not excuse another one without."""
     mistake = Mistake(

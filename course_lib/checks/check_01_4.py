@@ -30,7 +30,10 @@ def test_no_request_is_over_the_budget(answer):
 
 def test_nothing_is_given_away(answer):
     """One message more would not fit."""
-    wasteful = Mistake(lambda _: True, "It fits, but you could keep more.")
+    wasteful = Mistake(
+        lambda _: True,
+        "It fits, but a larger number fits too: you could keep more. Neighbouring numbers can give the same requests.",
+    )
     expect_value(
         answer,
         holds=lambda n: all(

@@ -67,10 +67,12 @@ QUESTIONS: tuple[Question, ...] = (
         right=0,
         options=(
             Option(
-                "A later end of the run, at a much higher price.",
-                "Right. The conversation still only grows, and every request sends all of it.",
+                "Room for a longer run, each of whose requests can cost up to four times as much.",
+                "Right. This job fitted; a longer one will not, and every request sends everything.",
             ),
-            Option("A run that never ends.", "It ends when the conversation is four times as long."),
+            Option(
+                "A run that never ends.", "It too is refused, once the conversation has grown to four times the size."
+            ),
             Option("The same run at the same price.", "The rounds that are added send the longest requests of all."),
         ),
     ),
@@ -107,7 +109,7 @@ QUESTIONS: tuple[Question, ...] = (
         options=(
             Option("Python compares objects by identity.", "Equal messages compare equal, whichever object they are."),
             Option(
-                "One can see which beginning of the request is unchanged, and count each message only once.",
+                "One can see which beginning of the request is unchanged.",
                 "Right. The unchanged beginning is what a provider's cache can reuse.",
             ),
             Option("It makes the request shorter.", "The text is sent in full either way."),
