@@ -15,12 +15,12 @@ doctor:  ## say what is wrong with the environment, and how to mend it
 notebooks:  ## run all chapters and solutions anew and tidy them, in place
 	$(PYTHON) -m course_lib notebooks
 
+bench:  ## measure how fast the live meter is (half a minute; needs Chromium)
+	$(PYTHON) -m course_lib bench
+
 # Pins for every system and every Python from 3.11 on; no URL and no index gets into the files (a test looks).
 # Newer versions than the present pins only on request: make pins UPGRADE=--upgrade
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header $(UPGRADE)
-
-bench:  ## measure how fast the live meter is (half a minute; needs Chromium)
-	$(PYTHON) tests/benchmark_meter.py
 
 pins:  ## write requirements.txt and requirements-dev.txt from pyproject.toml (needs uv)
 	$(COMPILE) pyproject.toml --group build --output-file requirements.txt

@@ -4,7 +4,8 @@
 through them in this order never meets a name that was not explained; a test holds every module to it.
 Importing the package itself does nothing: every name is imported from the module that explains it.
 
-The leaves (`providers`, `simulation`, `widgets`, the command line) build on the book and are never imported by it.
+The leaves (`providers`, `simulation`, `widgets`, `learner`, `checks`, `environment`, the command line) build on the
+book and are never imported by it.
 """
 
 __version__ = "0.1.0"

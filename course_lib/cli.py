@@ -146,6 +146,12 @@ def exercises(_arguments: argparse.Namespace) -> int:
     return build_exercises(course_root())
 
 
+def bench(arguments: argparse.Namespace) -> int:
+    """Measure the live meter in a browser."""
+    root = course_root()
+    return run_child([sys.executable, str(root / "tests" / "benchmark_meter.py"), *arguments.rest], cwd=root)
+
+
 def notebooks_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `course notebooks`."""
     parser.add_argument("files", nargs="*", type=Path, help="notebooks (default: all in chapters/ and solutions/)")
@@ -190,6 +196,13 @@ COMMANDS = (
         add_arguments=notebooks_arguments,
     ),
     Command(name="exercises", help="for maintainers: make exercises/ from solutions/", run=exercises),
+    Command(
+        name="bench",
+        help="for maintainers: measure how fast the live meter is",
+        run=bench,
+        needs=Level.DEV,
+        passes_on_to="the benchmark",
+    ),
 )
 
 

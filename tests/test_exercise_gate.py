@@ -6,6 +6,7 @@ plausible mistakes each get the word that is meant for them.
 
 import json
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +15,8 @@ import nbformat
 import pytest
 
 from course_lib.checks.catalogue import EXERCISES, chapter_exercises
-from course_lib.environment.maintain import exercise_notebook, find_masters
+from course_lib.environment.exercise_parts import missing_parts
+from course_lib.environment.maintain import build_exercises, exercise_notebook, find_masters
 from course_lib.learner.runner import run_check
 
 ROOT = Path(__file__).parents[1]
@@ -81,23 +83,52 @@ def test_right_answers_pass_and_mistakes_get_their_word(exercise, tmp_path):
         assert kind == "right" or word in str(result), f"{word!r} is not in:\n{result}"
 
 
-@BY_ID
-def test_nothing_is_missing(exercise):
-    """Task, stub, answer and reason stand in the master notebook; hints and minutes in the catalogue; a check file."""
-    assert cells(exercise, "markdown")[0].startswith(f"## {exercise.id} {exercise.title}")
-    assert f"*{exercise.kind} · {exercise.minutes} minutes*" in cells(exercise, "markdown")[0]
-    assert len(cells(exercise, "exercise")) == 1
-    assert len(cells(exercise, "reason")) == 1
-    assert exercise.check_file.is_file()
-    assert 1 <= exercise.minutes <= 30
-    assert len(set(exercise.hints)) == 3
+def test_nothing_is_missing():
+    """Every exercise has its task, stub, answer, reason, check cell, check file and answers; nothing is unlisted."""
+    assert missing_parts(ROOT) == []
 
 
-def test_no_file_is_unlisted():
-    """Every check file and every file of answers belongs to an exercise."""
-    ids = {exercise.id.replace(".", "_") for exercise in EXERCISES}
-    assert {path.stem.removeprefix("check_") for path in EXERCISES[0].check_file.parent.glob("check_*.py")} == ids
-    assert {path.stem for path in ANSWERS.glob("*.py")} == ids
+def without(notebook, test):
+    """Take the cells out of a notebook file for which the test is true."""
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    content["cells"] = [cell for cell in content["cells"] if not test(cell)]
+    notebook.write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        (lambda cell: "00.1 What is left" in "".join(cell["source"]), "00.1: no task"),
+        (lambda cell: cell["metadata"].get("tags") == ["exercise"], "00.1: 0 cells for the stub"),
+        (lambda cell: cell["metadata"].get("tags") == ["solution"], "00.1: 0 cells for the answer"),
+        (lambda cell: "reason" in cell["metadata"].get("tags", ()), "00.1: 0 cells for the reason"),
+        (lambda cell: "check(tokens_left)" in cell["source"], "00.1: no cell with check(tokens_left)"),
+    ],
+)
+def test_a_missing_cell_is_named(test, words, tmp_path):
+    """Take one cell away, and the checker says in a sentence which one; nothing is written then."""
+    copy_parts(tmp_path)
+    without(tmp_path / "solutions" / "00_start_here.ipynb", test)
+    assert [problem[: len(words)] for problem in missing_parts(tmp_path)] == [words]
+    assert build_exercises(tmp_path) == 1
+    assert not (tmp_path / "exercises").exists()
+
+
+def copy_parts(folder):
+    """Copy what exercises are made of."""
+    shutil.copytree(ROOT / "solutions", folder / "solutions")
+    shutil.copytree(ANSWERS, folder / "tests" / "exercise_answers")
+
+
+def test_missing_and_stray_files_are_named(tmp_path):
+    """A notebook or a file of answers that is not there, and one that no exercise has, are named."""
+    copy_parts(tmp_path)
+    (tmp_path / "tests" / "exercise_answers" / "00_1.py").rename(tmp_path / "tests" / "exercise_answers" / "77_7.py")
+    (tmp_path / "solutions" / "00_start_here.ipynb").unlink()
+    said = "\n".join(missing_parts(tmp_path))
+    assert "00.1: no answers for the gate" in said
+    assert "77_7.py: no such exercise" in said
+    assert "00.1: 0 notebooks solutions/00_*.ipynb" in said
 
 
 def test_chapter_one_has_all_four_kinds():

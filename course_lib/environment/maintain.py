@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from course_lib.environment.exercise_parts import missing_parts
 from course_lib.environment.processes import tell
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -71,7 +72,11 @@ def exercise_notebook(master: Path) -> str:
 
 
 def build_exercises(root: Path) -> int:
-    """Make exercises/ from solutions/ anew; return 0."""
+    """Make exercises/ from solutions/ anew, if nothing is missing; return the exit status."""
+    problems = missing_parts(root)
+    if problems:
+        tell("\n".join([*problems, "Nothing was written. How to add an exercise: CONTRIBUTING.md"]))
+        return 1
     for master in find_masters(root):
         (root / "exercises" / master.name).write_text(exercise_notebook(master), encoding="utf-8", newline="\n")
         tell(f"wrote exercises/{master.name}")

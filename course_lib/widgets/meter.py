@@ -117,6 +117,7 @@ class Meter(ipywidgets.VBox):
         """
         self.stop()
         self.wait()
+        self._stopping.clear()
         self._stage = self._new_stage(name)
         with self._live(f"running: {name}") as painter:
             self.last_run = self._watch(events, self._stage.main, painter)
@@ -144,6 +145,7 @@ class Meter(ipywidgets.VBox):
         chosen, other = self.controls.strategy.value, self.controls.compare.value
         names = [chosen] if other in (NOTHING, chosen) else [chosen, other]
         self._stage = self._new_stage(chosen)
+        self._stopping.clear()  # here and not in the thread: a stop right after the start counts
         self._worker = threading.Thread(target=self._work, args=(self.scenario, names), name="meter", daemon=True)
         self._worker.start()
 
@@ -215,7 +217,6 @@ class Meter(ipywidgets.VBox):
     @contextmanager
     def _live(self, status: str) -> Iterator[Painter]:
         """While a run goes on: the controls say so, and a painter keeps the picture fresh."""
-        self._stopping.clear()
         self._is_live = True
         self.controls.set_running(True)
         self._say(status)
