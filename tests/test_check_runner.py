@@ -716,7 +716,10 @@ def test_a_file_that_is_no_notebook(tmp_path, data, says):
         read_cells(file)
     assert str(caught.value).startswith("00_work.ipynb ")
     assert str(tmp_path) not in str(caught.value)
-    assert says in run_check(ADD, notebook=file).stopped.says
+    result = run_check(ADD, notebook=file)
+    assert says in result.stopped.says
+    assert result.next_step().endswith(": course start")
+    assert "hint" not in str(result) + result._repr_html_()
 
 
 def test_a_huge_notebook(tmp_path, monkeypatch):
@@ -724,7 +727,18 @@ def test_a_huge_notebook(tmp_path, monkeypatch):
     monkeypatch.setattr("course_lib.learner.cells.MAX_NOTEBOOK_BYTES", 10)
     file = tmp_path / "00_work.ipynb"
     file.write_text('{"cells": []}')
-    assert "clear its outputs" in run_check(ADD, notebook=file).stopped.says
+    result = run_check(ADD, notebook=file)
+    assert str(result).endswith("Clear its outputs in JupyterLab (Edit, Clear Outputs of All Cells) and save it.")
+    assert "and save it.</p>" in result._repr_html_()
+
+
+@pytest.mark.parametrize("answer", [RIGHT, "def add(a, b): return 0", "add = ...", "1 / 0"])
+def test_what_the_exercises_own_cell_prints(check_notebook, answer):
+    """What the exercise's cell prints at top level is shown whatever comes of it; the other cells run in silence."""
+    result = check_notebook("print('before')", f"# EXERCISE\nprint('on top')\n{answer}", "print('after')")
+    assert result.passed == (answer == RIGHT)
+    assert result.printed == "on top"
+    assert "Your code printed:\n    on top" in str(result)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,12 @@ def test_all_is_well_here(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 ILL: dict[str, tuple[Callable[[], Finding], str, str]] = {
+    "misspelt setting": (
+        lambda: doctor.probe_settings({"COURSE_PROVIDR": "openai"}),
+        "did you mean COURSE_PROVIDER?",
+        "README",
+    ),
+    "unknown provider": (lambda: doctor.probe_settings({"COURSE_PROVIDER": "antropic"}), "'antropic'", "README"),
     "old Python": (lambda: doctor.probe_python((3, 10, 2)), "Python 3.10.2", "Python 3.11 or newer"),
     "missing package": (lambda: doctor.probe_packages(["no-such-package>=1"]), "no-such-package is missing", "start"),
     "package too old": (lambda: doctor.probe_packages(["rich>=99"]), "not >=99", "start"),

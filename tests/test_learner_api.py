@@ -81,9 +81,23 @@ def test_check_from_end_to_end():
 def test_the_name_says_which_exercise(outcome):
     """A function's name is enough; a number or a name goes before it."""
     check(tokens_left)
-    check(3, "00.1")
-    check(3, "tokens_left")
-    assert outcome.asked == [("00.1", {"answer": tokens_left}), ("00.1", {"answer": 3}), ("00.1", {"answer": 3})]
+    check(3, "01.5")
+    check(3, "predicted_tokens")
+    assert outcome.asked == [("00.1", {"answer": tokens_left}), ("01.5", {"answer": 3}), ("01.5", {"answer": 3})]
+
+
+@pytest.mark.parametrize("answer", [5, "x", [1], {"a": 1}])
+def test_a_value_where_a_function_is_asked_for(outcome, answer):
+    """A call's value instead of the function is noticed before anything runs, and is no attempt."""
+    result = check(answer, "00.1")
+    assert not result.passed
+    assert f"This is a value of type {type(answer).__name__}, and the exercise asks for a function." in str(result)
+    assert str(result).endswith("hand over the function itself: check(tokens_left)")
+    assert "itself: <code>check(tokens_left)</code>" in result._repr_html_()
+    assert outcome.asked == []
+    assert progress.load().of("00.1").attempts == 0
+    check(answer, "01.4")  # a value is asked for: it stays one
+    assert outcome.asked == [("01.4", {"answer": answer})]
 
 
 @pytest.mark.parametrize("answer", [None, ..., NotImplementedError])
@@ -226,11 +240,12 @@ def run(what="", folder=None):
 
 
 def lay_notebook(folder, *, cell=RIGHT, name="00_start.ipynb"):
-    """Lay a learner's notebook."""
+    """Lay a learner's notebook, and return its file."""
     folder.mkdir(exist_ok=True)
     metadata = {"tags": ["exercise"], "exercise": "00.1"}
     cells = [{"cell_type": "code", "metadata": metadata, "source": cell}]
     (folder / name).write_text(json.dumps({"cells": cells}))
+    return folder / name
 
 
 def test_course_check_from_end_to_end(tmp_path, capsys):
@@ -239,6 +254,20 @@ def test_course_check_from_end_to_end(tmp_path, capsys):
     assert run("00.1") == 0
     assert capsys.readouterr().out == f"✓ Exercise 00.1, {EXERCISE.title}: passed (all 5 checks)\n"
     assert progress.load(tmp_path).of("00.1").passed
+
+
+def test_what_a_passing_answer_printed(tmp_path, capsys):
+    """What the answer and its own cell print is shown below the line that says passed."""
+    answer = f"def tokens_left(*args):\n    print('args', args)\n    return right(*args)\n{RIGHT}\nprint('on top')"
+    lay_notebook(tmp_path / "exercises", cell=answer.replace(RIGHT, RIGHT.replace("tokens_left", "right")))
+    assert run("00.1") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [
+        f"✓ Exercise 00.1, {EXERCISE.title}: passed (all 5 checks)",
+        "    Your code printed:",
+        "        on top",
+    ]
+    assert lines[3].startswith("        args (")
 
 
 def test_not_yet_is_explained(outcome, tmp_path, capsys):
@@ -293,10 +322,22 @@ def test_which_folder_is_meant(outcome, tmp_path, capsys, monkeypatch):
 
 
 def test_a_notebook_that_is_gone(outcome, tmp_path, capsys):
-    """A missing notebook is "not yet", with the way to get it back."""
+    """A missing notebook is "not yet"; the next step is to get it back, not a hint."""
     assert run("00.1") == 1
-    assert "To get it back: course start" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert shown.rstrip().endswith("    To get it back: course start")
+    assert "hint" not in shown
     assert outcome.asked == []
+
+
+def test_a_notebook_that_cannot_be_read(tmp_path, capsys):
+    """A broken notebook is "not yet"; the next step is to get a new one, not a hint."""
+    lay_notebook(tmp_path / "exercises").write_text("broken")
+    assert run("00.1") == 1
+    shown = capsys.readouterr().out
+    assert "is no notebook in today's format" in shown
+    assert shown.rstrip().endswith("    To get a new one, rename it, and then: course start")
+    assert "hint" not in shown
 
 
 def test_copies_of_an_update_are_not_taken(tmp_path):
@@ -306,12 +347,51 @@ def test_copies_of_an_update_are_not_taken(tmp_path):
     assert terminal.find_notebook(EXERCISE, tmp_path).name == "00_start.ipynb"
 
 
-def test_course_hint(capsys):
-    """The same hints, one at a time; a wrong number has status 2."""
-    assert terminal.hint_command(argparse.Namespace(exercise="00.1")) == 0
-    assert capsys.readouterr().out.startswith("Hint 1 of 3 for 00.1")
-    assert terminal.hint_command(argparse.Namespace(exercise="x")) == 2
+def run_hint(monkeypatch, exercise="00.1", folder=None):
+    """Run `course hint` as a process of its own does: it remembers nothing by itself."""
+    monkeypatch.setattr("course_lib.learner.helping._shown_here", {})
+    return terminal.hint_command(argparse.Namespace(exercise=exercise, folder=folder))
+
+
+def test_course_hint(capsys, monkeypatch):
+    """The same hints, one at a time, and nothing to type that a terminal does not know; a wrong number has status 2."""
+    shown = []
+    for _ in range(4):
+        assert run_hint(monkeypatch) == 0
+        shown.append(capsys.readouterr().out)
+    starts = ("Hint 1 of 3 for 00.1", "Hint 2 of 3", "Hint 3 of 3", "All hints for 00.1")
+    assert all(text.startswith(start) for text, start in zip(shown, starts, strict=True))
+    assert all('in the notebook: `solution("00.1", anyway=True)`' in text for text in shown[2:])
+    assert "in the notebook" not in str(hint("00.1"))
+    assert run_hint(monkeypatch, "x") == 2
     assert "no exercise" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_option", [True, False])
+def test_course_hint_outside_of_the_learners_folder(tmp_path, capsys, monkeypatch, is_option):
+    """Elsewhere the option or the setting says whose hints they are: two calls show the first, then the second."""
+    mine, elsewhere = tmp_path / "mine", tmp_path / "elsewhere"
+    (mine / ".course").mkdir(parents=True)
+    elsewhere.mkdir()
+    (tmp_path / ".course").rmdir()
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("COURSE_FOLDER", str(tmp_path / "none" if is_option else mine))
+    for number in (1, 2):
+        assert run_hint(monkeypatch, folder=str(mine) if is_option else None) == 0
+        assert capsys.readouterr().out.startswith(f"Hint {number} of 3")
+    assert progress.hints_shown("00.1", mine) == 2
+
+
+def test_course_hint_without_a_learners_folder(tmp_path, capsys, monkeypatch):
+    """The hint is shown and not remembered; a folder that was named and is none is a mistake."""
+    (tmp_path / ".course").rmdir()
+    monkeypatch.setenv("COURSE_FOLDER", str(tmp_path / "none"))
+    for _ in range(2):
+        assert run_hint(monkeypatch) == 0
+        assert capsys.readouterr().out.startswith("Hint 1 of 3")
+    assert run_hint(monkeypatch, folder="nowhere") == 2
+    assert "nowhere is no copy of the course" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_command_line():
@@ -322,4 +402,5 @@ def test_the_command_line():
     assert vars(parser.parse_args(["01.2", "--folder", "x"])) == {"what": "01.2", "folder": "x"}
     parser = argparse.ArgumentParser()
     terminal.hint_arguments(parser)
-    assert vars(parser.parse_args(["01.2"])) == {"exercise": "01.2"}
+    assert vars(parser.parse_args(["01.2"])) == {"exercise": "01.2", "folder": None}
+    assert vars(parser.parse_args(["01.2", "--folder", "x"])) == {"exercise": "01.2", "folder": "x"}

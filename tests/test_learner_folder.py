@@ -1428,6 +1428,21 @@ def test_reset_in_a_terminal(
     assert "nothing to reset" in capsys.readouterr().out
 
 
+def test_reset_takes_the_answers_name(
+    source: Path, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An answer's name will do for `course reset`; an unknown exercise, or a folder that is none, has status 2."""
+    monkeypatch.setattr("course_lib.learner.folder_commands.course_root", lambda: source)
+    answered(desk)
+    monkeypatch.chdir(desk)
+    assert reset_command(arguments(reset_arguments, "find_broken_pairs")) == 0
+    assert "Exercise 01.1" in capsys.readouterr().out
+    assert reset_command(arguments(reset_arguments, "find_broken_pair")) == 2
+    assert "Did you mean 01.1 (find_broken_pairs)?" in capsys.readouterr().err
+    assert reset_command(arguments(reset_arguments, "01.1", "--folder", "nowhere")) == 2
+    assert "nowhere is no copy of the course" in capsys.readouterr().err
+
+
 def test_progress_in_a_terminal(
     source: Path, mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -1441,8 +1456,8 @@ def test_progress_in_a_terminal(
     assert "passed" in shown
     assert "cannot be read" in shown
     monkeypatch.setenv("COURSE_FOLDER", str(source))
-    with pytest.raises(LearnerFolderError, match="course start makes one"):
-        progress_command(arguments(folder_argument))
+    assert progress_command(arguments(folder_argument)) == 2
+    assert "course start makes one" in capsys.readouterr().err
 
 
 def test_a_summary_is_short() -> None:

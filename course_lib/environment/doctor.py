@@ -6,11 +6,12 @@ when no package is there; what a probe takes from outside is an argument, so tha
 What this leaves out on purpose: mending. A probe says the command; giving it is up to the reader.
 """
 
+import os
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -29,18 +30,13 @@ from course_lib.environment.bootstrap import (
 from course_lib.environment.installing import AGAIN
 
 JUPYTERLAB_PORT = 8888
+MODEL_REMEDY = 'README, "A real model", has all of them; without any, the offline model is used.'
 SET_UP = f"Let the course set up its own environment: {AGAIN} start"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one probe found.
-
-    Attributes:
-        ok: whether all is well.
-        what: what was looked at, and what was seen.
-        remedy: what to do; empty when all is well.
-    """
+    """What one probe found: whether all is well, what was seen, and what to do (empty when all is well)."""
 
     ok: bool
     what: str
@@ -230,6 +226,14 @@ def probe_folder(root: Callable[[], Path] = course_root) -> Finding:
         return Finding(False, f"course folder: {what}", remedy or f"Clone the course again; it has {FIRST_CHAPTER}.")
 
 
+def probe_settings(environ: Mapping[str, str] = os.environ) -> Finding:
+    """Do the settings name a model that can be used?"""
+    from course_lib.environment.settings_check import settings_problem
+
+    problem = settings_problem(environ)
+    return Finding(not problem, f"model: {problem or 'the settings are fine'}", MODEL_REMEDY if problem else "")
+
+
 # --- the report ------------------------------------------------------------------------------------------------------
 
 PROBES: tuple[Probe, ...] = (
@@ -241,6 +245,7 @@ PROBES: tuple[Probe, ...] = (
     probe_tokenizer,
     probe_port,
     probe_rights,
+    probe_settings,
 )
 
 

@@ -4,7 +4,7 @@ r"""Taking an answer out of a notebook file: run its code cells, without a kerne
     'pass\nfiles = None\nx = (7\n     % 4)'
 
 Cells run in order in one namespace. What only IPython understands is passed over, and so is a cell that raises: it may
-be an earlier exercise's, and an answer does not depend on it unless it uses it.
+be an earlier exercise's, and an answer does not depend on it unless it uses it. Only the exercise's own cell may print.
 
 What this leaves out on purpose: outputs, `await` outside of functions, and cells of other languages.
 Source: chapter 00.
@@ -25,26 +25,30 @@ from typing import Any
 
 from course_lib.errors import CourseError
 
-__all__ = ["AnswerNotFoundError", "Cell", "answer_from_notebook", "plain_python", "read_cells"]
+__all__ = ["GET_BACK", "AnswerNotFoundError", "Cell", "answer_from_notebook", "plain_python", "read_cells"]
 
+GET_BACK = "To get it back: course start"
 MAX_NOTEBOOK_BYTES = 50_000_000
 _MISSING = object()
+_GET_NEW = "To get a new one, rename it, and then: course start"
 _PYTHON_MAGICS = ("time", "timeit", "capture", "prun")  # cell magics with Python below them
 _MAGIC_LINE = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2}\s*)$")
 _MAGIC_VALUE = re.compile(r"^(\s*[\w., ]+=\s*)[%!].*$")
 
 
 class AnswerNotFoundError(CourseError):
-    """A notebook file gives no answer to an exercise; the message says why, and the way out.
+    """A notebook file gives no answer to an exercise; the message says why.
 
     Args:
-        message: both, in sentences.
+        message: in sentences.
         error: the exception that the exercise's own cell raised, if that was the reason.
+        way_out: the next step, where the file is the trouble.
     """
 
-    def __init__(self, message: str, *, error: BaseException | None = None) -> None:
+    def __init__(self, message: str, *, error: BaseException | None = None, way_out: str = "") -> None:
         super().__init__(message)
         self.error = error
+        self.way_out = way_out
 
 
 @dataclass(frozen=True)
@@ -76,18 +80,20 @@ def read_cells(notebook: Path) -> list[Cell]:
     try:
         if notebook.stat().st_size > MAX_NOTEBOOK_BYTES:
             raise AnswerNotFoundError(
-                f"{notebook.name} is larger than {MAX_NOTEBOOK_BYTES // 10**6} MB: clear its outputs in JupyterLab "
-                "(Edit, Clear Outputs of All Cells) and save it."
+                f"{notebook.name} is larger than {MAX_NOTEBOOK_BYTES // 10**6} MB.",
+                way_out="Clear its outputs in JupyterLab (Edit, Clear Outputs of All Cells) and save it.",
             )
         content = json.loads(notebook.read_bytes())
         cells = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
         return [_cell(number, cell) for number, cell in enumerate(cells, start=1)]
     except OSError as error:
-        raise AnswerNotFoundError(f"{notebook.name} cannot be read: {error.strerror or error}.") from None
+        way_out = GET_BACK if isinstance(error, FileNotFoundError) else _GET_NEW
+        says = f"{notebook.name} cannot be read: {error.strerror or error}."
+        raise AnswerNotFoundError(says, way_out=way_out) from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error!s:.200}" if str(error) else type(error).__name__
-        way_out = "Rename it, and course start lays a new one."
-        raise AnswerNotFoundError(f"{notebook.name} is no notebook in today's format ({reason}). {way_out}") from None
+        says = f"{notebook.name} is no notebook in today's format ({reason})."
+        raise AnswerNotFoundError(says, way_out=_GET_NEW) from None
 
 
 def answer_from_notebook(
@@ -117,7 +123,7 @@ def answer_from_notebook(
     error: BaseException | None = None
     for i, cell in enumerate(cells[: _end(cells, places[-1], answer_name)]):
         on_cell(cell)
-        raised, before = _run(cell, namespace), answer
+        raised, before = _run(cell, namespace, may_print=i in places), answer
         answer = namespace.get(answer_name, _MISSING)
         if answer is not before:
             error = None
@@ -185,11 +191,12 @@ class _Nowhere(io.TextIOBase):
         return len(text)
 
 
-def _run(cell: Cell, namespace: dict[str, Any]) -> BaseException | None:
-    """Run one cell, in silence; return what it raised."""
+def _run(cell: Cell, namespace: dict[str, Any], *, may_print: bool) -> BaseException | None:
+    """Run one cell, in silence unless it may print; return what it raised."""
     source = plain_python(cell.source)
     linecache.cache[cell.file_name] = (len(source), None, source.splitlines(keepends=True), cell.file_name)
-    with contextlib.redirect_stdout(_Nowhere()), contextlib.redirect_stderr(_Nowhere()):
+    output = sys.stdout if may_print else _Nowhere()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(_Nowhere()):
         try:
             exec(compile(source, cell.file_name, "exec"), namespace)
         except BaseException as error:  # also exit()

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from course_lib.checks.catalogue import Exercise, UnknownExerciseError, find_exercise
-from course_lib.learner.result import CheckResult
+from course_lib.learner.answers import is_stub
+from course_lib.learner.result import CheckResult, Failure
 from course_lib.learner.runner import run_check
 
 __all__ = ["check_answer", "exercise_of", "has_passed", "write_down"]
@@ -19,6 +20,8 @@ _passed_here: set[str] = set()  # in this process: progress may not be kept, in 
 def check_answer(answer: object, exercise: str = "") -> CheckResult:
     """Check an answer, remember the outcome, and return it; see `course_lib.learner.check`."""
     found = find_exercise(exercise) if exercise else exercise_of(answer)
+    if found.kind in ("implement", "fix") and not callable(answer) and not is_stub(answer):
+        return _no_function(found, answer)
     result = run_check(found, answer=answer)
     return replace(result, note=write_down(found.id, passed=result.passed))
 
@@ -63,6 +66,14 @@ def has_passed(exercise_id: str) -> bool:
         return load().of(exercise_id).passed
     except Exception:  # not known: then as if not
         return False
+
+
+def _no_function(exercise: Exercise, answer: object) -> CheckResult:
+    """The result for a call's value where the function or class was asked for; it is no attempt."""
+    what = "class" if exercise.answer_name[:1].isupper() else "function"
+    says = f"This is a value of type {type(answer).__name__}, and the exercise asks for a {what}."
+    way_out = f"To check it, hand over the {what} itself: check({exercise.answer_name})"
+    return CheckResult(exercise, stopped=Failure(says=says), way_out=way_out)
 
 
 _NAME_IT = 'Give its number too, such as check(answer, "01.5").'

@@ -6,12 +6,14 @@ Source: chapter 00.
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from course_lib.cli import course_root
 from course_lib.environment import bootstrap
+from course_lib.errors import CourseError
 from course_lib.learner.files import HIDDEN
 from course_lib.learner.folder import (
     FOLDER_SETTING,
@@ -34,6 +36,7 @@ __all__ = [
 ]
 
 OPTION = "--folder"
+_MAKES_NO_SENSE = 2  # the exit status of a command line with a mistake, as argparse and `course check` have it
 
 
 # --- course start ----------------------------------------------------------------------------------------------------
@@ -133,12 +136,17 @@ def present_folder(option: str | None) -> Path:
 
 
 def progress_command(arguments: argparse.Namespace) -> int:
-    """Print a table of all exercises, and return the exit status."""
+    """Print a table of all exercises, and return the exit status: 0, or 2 when there is no such folder."""
     from rich.console import Console
 
     from course_lib.learner.progress import load, progress_table
 
-    progress = load(present_folder(arguments.folder))
+    try:
+        folder = present_folder(arguments.folder)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return _MAKES_NO_SENSE
+    progress = load(folder)
     console = Console()
     console.print(progress_table(progress))
     if progress.note:
@@ -147,8 +155,24 @@ def progress_command(arguments: argparse.Namespace) -> int:
 
 
 def reset_command(arguments: argparse.Namespace) -> int:
-    """Give one exercise its stub back, say so, and return the exit status."""
+    """Give one exercise its stub back, say so, and return the exit status.
+
+    Args:
+        arguments: `exercise` is its number or its answer's name; `folder` the learner's, None for the present one.
+
+    Returns:
+        The exit status: 0, or 2 when there is no such exercise or folder.
+
+    Raises:
+        LearnerFolderError: the exercise's notebook cannot be read or written.
+    """
+    from course_lib.checks.catalogue import find_exercise
     from course_lib.learner.reset import reset_exercise
 
-    print(reset_exercise(present_folder(arguments.folder), arguments.exercise, source=course_root()))
+    try:
+        exercise, folder = find_exercise(arguments.exercise), present_folder(arguments.folder)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return _MAKES_NO_SENSE
+    print(reset_exercise(folder, exercise.id, source=course_root()))
     return 0

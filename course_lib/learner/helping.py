@@ -36,20 +36,24 @@ class Note:
         return self.text
 
 
-def next_hint(exercise: object) -> Note:
-    """Return the next hint, and remember how far it went; after the third, all three."""
+def next_hint(exercise: object, *, folder: Path | None = None, in_terminal: bool = False) -> Note:
+    """Return the next hint, and remember how far it went; after the third, all three.
+
+    Args:
+        exercise: its number, the name of its answer, or the answer.
+        folder: the learner's folder; None means the one that the present folder lies in.
+        in_terminal: `solution(…)` cannot be typed there.
+    """
     found = _find(exercise)
-    shown = max(_shown_here.get(found.id, 0), _hints_kept(found.id))
+    answer = f'The answer{", in the notebook" if in_terminal else ""}: `solution("{found.id}", anyway=True)`'
+    shown = max(_shown_here.get(found.id, 0), _hints_kept(found.id, folder))
     if shown >= len(found.hints):
         listed = "\n".join(f"{number}. {text}" for number, text in enumerate(found.hints, start=1))
-        more = f'There are no more. The answer: `solution("{found.id}", anyway=True)`'
-        return Note(f"**All hints for {found.id}**\n\n{listed}\n\n{more}")
+        return Note(f"**All hints for {found.id}**\n\n{listed}\n\nThere are no more. {answer}")
     _shown_here[found.id] = shown + 1
-    trouble = _keep_hint(found.id)
+    trouble = _keep_hint(found.id, folder)
     left = len(found.hints) - shown - 1
-    more = (
-        f"{left} more: call it again." if left else f'That was the last. `solution("{found.id}", anyway=True)` is left.'
-    )
+    more = f"{left} more: call it again." if left else f"That was the last. {answer}"
     text = f"**Hint {shown + 1} of {len(found.hints)} for {found.id}**\n\n{found.hints[shown]}\n\n{more}"
     return Note(f"{text}\n\n{trouble}" if trouble else text)
 
@@ -78,20 +82,20 @@ def _find(exercise: object) -> Exercise:
     return find_exercise(exercise) if isinstance(exercise, str) else exercise_of(exercise)
 
 
-def _hints_kept(exercise_id: str) -> int:
+def _hints_kept(exercise_id: str, folder: Path | None) -> int:
     try:
         from course_lib.learner.progress import hints_shown
 
-        return hints_shown(exercise_id)
+        return hints_shown(exercise_id, folder)
     except Exception:  # not known: then as if none
         return 0
 
 
-def _keep_hint(exercise_id: str) -> str:
+def _keep_hint(exercise_id: str, folder: Path | None) -> str:
     try:
         from course_lib.learner.progress import record_hint
 
-        return record_hint(exercise_id)
+        return record_hint(exercise_id, folder)
     except Exception as error:
         return f"Your progress could not be written down ({type(error).__name__}: {error})."
 

@@ -22,6 +22,7 @@ Source: chapter 00.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import indent
 
 from course_lib.checks.catalogue import Exercise
 
@@ -84,6 +85,7 @@ class CheckResult:
         stopped: what kept tests from running; None when all ran.
         printed: what the learner's code printed, head and tail of it.
         note: one more sentence to show, such as that progress could not be saved.
+        way_out: the next step, where a hint would not help, such as how to get a missing notebook back.
     """
 
     exercise: Exercise
@@ -92,6 +94,7 @@ class CheckResult:
     stopped: Failure | None = None
     printed: str = ""
     note: str = ""
+    way_out: str = ""
 
     @property
     def passed(self) -> bool:
@@ -113,8 +116,15 @@ class CheckResult:
         """The test to look at: the first that did not pass."""
         return next((test for test in self.tests if not test.passed), None)
 
+    @property
+    def printed_block(self) -> str:
+        """What the learner's code printed, with a heading; "" when it was nothing."""
+        return "Your code printed:\n" + indent(self.printed, "    ") if self.printed else ""
+
     def next_step(self, *, in_terminal: bool = False) -> str:
         """Return where to go from here."""
+        if self.way_out:
+            return self.way_out
         name = "solution" if self.passed else "hint"
         if in_terminal and not self.passed:
             return f"A nudge: course hint {self.exercise.id}"
@@ -135,8 +145,8 @@ class CheckResult:
             blocks.append("\n".join([f"✗ not yet: {first.title}", *_failure_lines(first.failure, indent="    ")]))
         others = [test for test in self.tests if test is not first and not only_first]
         blocks.append("\n".join(f"{'✓ passed' if test.passed else '✗ not yet'}: {test.title}" for test in others))
-        if self.printed and not (first and first.failure and first.failure.printed):
-            blocks.append("Your code printed:\n" + "\n".join(f"    {line}" for line in self.printed.splitlines()))
+        if not (first and first.failure and first.failure.printed):
+            blocks.append(self.printed_block)
         blocks += [self.note, self.next_step(in_terminal=in_terminal)]
         return "\n\n".join(filter(None, blocks))
 

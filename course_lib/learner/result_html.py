@@ -92,7 +92,7 @@ def _paragraph(html: str) -> str:
 
 def _next_step(result: CheckResult) -> str:
     what, colon, command = result.next_step().partition(": ")
-    return f"{what}{colon}`{command}`"
+    return f"{what}{colon}`{command}`" if colon else what
 
 
 def _with_code(text: str) -> str:

@@ -66,7 +66,7 @@ def run_check(
     try:
         packed = pack(answer) if notebook is None else Packed(b"", cell_texts(notebook))
     except (AnswerNotFoundError, CannotTakeAlongError) as problem:
-        return CheckResult(exercise, stopped=Failure(says=str(problem)))
+        return CheckResult(exercise, stopped=Failure(says=str(problem)), way_out=getattr(problem, "way_out", ""))
     job = Job(
         exercise_id=exercise.id,
         answer_name=exercise.answer_name,

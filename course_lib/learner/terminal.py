@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 
 from course_lib.checks.catalogue import EXERCISES, Exercise, UnknownExerciseError, chapter_exercises, find_exercise
 from course_lib.errors import CourseError
@@ -35,7 +36,10 @@ def check_arguments(parser: argparse.ArgumentParser) -> None:
 
 def hint_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `course hint`."""
+    from course_lib.learner.folder_commands import folder_argument
+
     parser.add_argument("exercise", metavar="NN.k", help="the exercise, such as 01.2")
+    folder_argument(parser)
 
 
 def check_command(arguments: argparse.Namespace) -> int:
@@ -45,7 +49,8 @@ def check_command(arguments: argparse.Namespace) -> int:
         arguments: `what` is "", a chapter or an exercise; `folder` the learner's, None for the present one.
 
     Returns:
-        The exit status: 0 when all passed, 1 when some did not yet, 2 when the course failed.
+        The exit status: 0 when all passed, 1 when some did not yet, 2 when the course failed or there is no such
+        exercise or folder.
     """
     try:
         exercises = _chosen(arguments.what)
@@ -69,15 +74,18 @@ def check_command(arguments: argparse.Namespace) -> int:
 
 
 def hint_command(arguments: argparse.Namespace) -> int:
-    """Print the next hint for an exercise.
+    """Print the next hint for an exercise; without a learner's folder nobody remembers how far it went.
+
+    Args:
+        arguments: `exercise` is its number or its answer's name; `folder` the learner's, None for the present one.
 
     Returns:
-        The exit status: 0, or 2 when there is no such exercise.
+        The exit status: 0, or 2 when there is no such exercise or the folder that was named is none.
     """
     from course_lib.learner.helping import next_hint
 
     try:
-        print(next_hint(arguments.exercise))
+        print(next_hint(arguments.exercise, folder=_folder_of_hints(arguments.folder), in_terminal=True))
     except CourseError as error:
         print(error, file=sys.stderr)
         return _COURSE_ERROR
@@ -121,15 +129,28 @@ def _folder(option: str | None) -> Path:
     return present_folder(option)
 
 
+def _folder_of_hints(option: str | None) -> Path | None:
+    from course_lib.learner.files import HIDDEN
+
+    try:
+        folder = _folder(option)
+    except CourseError:
+        if option:
+            raise
+        return None
+    return folder if (folder / HIDDEN).is_dir() else None
+
+
 def _check(exercise: Exercise, folder: Path) -> CheckResult:
+    from course_lib.learner.cells import GET_BACK
     from course_lib.learner.checking import write_down
     from course_lib.learner.files import HIDDEN
     from course_lib.learner.runner import run_check
 
     notebook = find_notebook(exercise, folder)
     if notebook is None:
-        says = f"There is no exercises/{exercise.chapter}_*.ipynb in {folder}. To get it back: course start"
-        return CheckResult(exercise, stopped=Failure(says=says))
+        says = f"There is no exercises/{exercise.chapter}_*.ipynb in {folder}."
+        return CheckResult(exercise, stopped=Failure(says=says), way_out=GET_BACK)
     result = run_check(exercise, notebook=notebook)
     if not (folder / HIDDEN).is_dir():  # not a learner's folder: nobody's progress
         return result
@@ -137,8 +158,8 @@ def _check(exercise: Exercise, folder: Path) -> CheckResult:
 
 
 def _shown(result: CheckResult) -> str:
-    """One line for what passed; what did not has the first failure below it, and where to go from there."""
+    """One line for what passed, and what it printed; else the first failure too, and where to go from there."""
     if result.passed:
-        return "\n".join(filter(None, (f"✓ {result.headline}", result.note)))
+        return "\n".join(filter(None, (f"✓ {result.headline}", indent(result.printed_block, "    "), result.note)))
     lines = result.as_text(in_terminal=True, only_first=True).splitlines()
     return "\n".join([f"✗ {lines[0]}", *(f"    {line}" if line else "" for line in lines[1:]), ""])

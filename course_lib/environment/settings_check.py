@@ -1,0 +1,31 @@
+"""Do the settings in the environment make sense? For `course doctor`."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import fields
+
+from course_lib.environment.bootstrap import RERUN_MARK
+from course_lib.errors import SettingsError
+from course_lib.providers.settings import ProviderSettings, settings_from_environment
+
+__all__ = ["OTHER_SETTINGS", "settings_problem"]
+
+OTHER_SETTINGS = ("COURSE_FOLDER", "COURSE_BROWSER", "COURSE_SCREENSHOTS", RERUN_MARK)
+
+
+def settings_problem(environ: Mapping[str, str]) -> str:
+    """Return what is wrong with the COURSE_… variables in a sentence; "" when nothing is.
+
+    >>> settings_problem({"COURSE_PROVIDR": "openai"})
+    'COURSE_PROVIDR is no setting of the course: did you mean COURSE_PROVIDER?'
+    """
+    known = [*(f"COURSE_{field.name.upper()}" for field in fields(ProviderSettings)), *OTHER_SETTINGS]
+    for name in sorted(environ):
+        if name.startswith("COURSE_") and name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            return f"{name} is no setting of the course" + (f": did you mean {near[0]}?" if near else "")
+    try:
+        settings_from_environment(environ)
+    except SettingsError as error:
+        return str(error)
+    return ""
