@@ -13,21 +13,17 @@ What this leaves out on purpose: cache marks (chapter 08) and Anthropic's own co
 Source: chapter 12; Anthropic's API reference and Python SDK 2.14, November 2026.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from course_lib.client import Response, StopReason
 from course_lib.errors import BrokenResponseError, EmptyResponseError
 from course_lib.messages import Message, Messages, ToolSpec, Usage
 from course_lib.providers.error_shapes import error_from_response
 from course_lib.providers.sdk_calls import ProviderClient, response_from
-from course_lib.providers.settings import ProviderSettings
 from course_lib.wire_anthropic import Record, from_anthropic, to_anthropic, tools_to_anthropic
-
-if TYPE_CHECKING:
-    import httpx2
 
 __all__ = ["MAX_UNSTREAMED_TOKENS", "AnthropicClient"]
 
@@ -43,25 +39,9 @@ _STOP_REASONS: dict[str, StopReason] = {
 
 
 class AnthropicClient(ProviderClient):
-    """A client for the Messages API.
+    """A client for the Messages API; for its arguments see `ProviderClient`."""
 
-    Args:
-        settings: model, key, limits.
-        on_text: called with each piece of text as it arrives; the answer is streamed then.
-        http_client: an HTTP client of your own, for proxies and for tests.
-    """
-
-    def __init__(
-        self,
-        settings: ProviderSettings,
-        *,
-        on_text: Callable[[str], None] | None = None,
-        http_client: "httpx2.Client | None" = None,
-    ) -> None:
-        import anthropic
-
-        super().__init__(settings, anthropic, on_text)
-        self._client: Any = anthropic.Anthropic(**self._sdk_arguments(http_client))
+    sdk_name, sdk_client_name = "anthropic", "Anthropic"
 
     def complete(
         self, messages: Messages, *, system: str = "", tools: Sequence[ToolSpec] = (), max_tokens: int = 4_096

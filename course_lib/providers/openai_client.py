@@ -17,22 +17,18 @@ What this leaves out on purpose: the Responses API, and reasoning effort.
 Source: chapter 12; OpenAI's API reference and Python SDK 3.57, the servers' issue threads of 2025 and 2026.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from course_lib.client import Response, StopReason
 from course_lib.errors import BrokenResponseError, EmptyResponseError, OverloadedError
 from course_lib.messages import Message, Messages, ToolSpec, Usage
 from course_lib.providers.error_shapes import error_from_response
 from course_lib.providers.sdk_calls import ProviderClient, response_from
-from course_lib.providers.settings import ProviderSettings
 from course_lib.wire_anthropic import Record
 from course_lib.wire_openai import from_openai, to_openai, tools_to_openai
-
-if TYPE_CHECKING:
-    import httpx2
 
 __all__ = ["OpenAIClient"]
 
@@ -47,25 +43,9 @@ _STOP_REASONS: dict[str, StopReason] = {
 
 
 class OpenAIClient(ProviderClient):
-    """A client for Chat Completions.
+    """A client for Chat Completions, OpenAI's or (by `base_url`) another server's; see `ProviderClient`."""
 
-    Args:
-        settings: model, key, limits, and `base_url` for a server that is not OpenAI's.
-        on_text: called with each piece of text as it arrives; the answer is streamed then.
-        http_client: an HTTP client of your own, for proxies and for tests.
-    """
-
-    def __init__(
-        self,
-        settings: ProviderSettings,
-        *,
-        on_text: Callable[[str], None] | None = None,
-        http_client: "httpx2.Client | None" = None,
-    ) -> None:
-        import openai
-
-        super().__init__(settings, openai, on_text)
-        self._client: Any = openai.OpenAI(**self._sdk_arguments(http_client))
+    sdk_name, sdk_client_name = "openai", "OpenAI"
 
     def complete(
         self, messages: Messages, *, system: str = "", tools: Sequence[ToolSpec] = (), max_tokens: int = 4_096

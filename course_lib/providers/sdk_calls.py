@@ -11,9 +11,9 @@ What this leaves out on purpose: retries. The SDKs do them, before anything reac
 Source: chapter 12; measured with openai 3.57, anthropic 2.14 and httpx2 2.16 in November 2026.
 """
 
+import importlib
 from collections.abc import Callable, Iterator
-from types import ModuleType
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from course_lib.client import Response, StopReason
 from course_lib.errors import (
@@ -28,6 +28,9 @@ from course_lib.messages import Message, TextBlock, Usage, tool_uses
 from course_lib.providers.error_shapes import error_from_response, without_keys
 from course_lib.providers.settings import ProviderSettings
 
+if TYPE_CHECKING:
+    import httpx2
+
 __all__ = ["NO_KEY", "ProviderClient", "response_from"]
 
 NO_KEY = "no-key"  # the SDKs insist on one; a server of your own does not read it
@@ -36,12 +39,28 @@ T = TypeVar("T")
 
 
 class ProviderClient:
-    """The part of a client that does not depend on the provider. It cannot be pickled, since it holds a key."""
+    """The part of a client that does not depend on the provider. It cannot be pickled, since it holds a key.
 
-    def __init__(self, settings: ProviderSettings, sdk: ModuleType, on_text: Callable[[str], None] | None) -> None:
+    Args:
+        settings: model, key, address, limits.
+        on_text: called with each piece of text as it arrives; the answer is streamed then.
+        http_client: an HTTP client of your own, for proxies and for tests.
+    """
+
+    sdk_name: ClassVar[str]
+    sdk_client_name: ClassVar[str]
+
+    def __init__(
+        self,
+        settings: ProviderSettings,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        http_client: "httpx2.Client | None" = None,
+    ) -> None:
         self.settings = settings
         self.on_text = on_text
-        self._sdk: Any = sdk
+        self._sdk: Any = importlib.import_module(self.sdk_name)  # only now: it takes its time
+        self._client: Any = getattr(self._sdk, self.sdk_client_name)(**self._sdk_arguments(http_client))
 
     @property
     def window_tokens(self) -> int:
