@@ -196,6 +196,32 @@ def test_a_lesson_is_used_only_while_it_is_in_sight(model):
     assert any("return half_up_cents(a_exact)" in edit for edit in knowing)
 
 
+def test_a_module_that_is_wrongly_called_open_does_not_end_the_work(model):
+    """A summary may be stale: a file that needs nothing is passed over, and the next one is taken."""
+    finished = '"""Address."""\n\n\ndef price_cents(weight_kg: float) -> int:\n    """Return it."""\n    return 5\n'
+    history = (
+        user("Add docstrings to all modules. Done: freight/billing/vat.py. Still open: freight/core/address.py"),
+        *listed(),
+        *read("freight/core/address.py", finished),
+    )
+    assert paths(ask(model, *history)) == ["freight/core/money.py"]
+
+
+def test_what_was_overlooked_is_found_and_done(model):
+    """When tests fail although everything seems done, the model looks for remarks and opens those files."""
+    history = (
+        user("Add docstrings. Never touch vendor/. Done: freight/billing/vat.py, freight/core/address.py."),
+        user("Finished: freight/core/money.py"),
+        *listed(),
+        *called("run_command", {}, "4 of 4 modules up to standard", 92),
+        *called("run_command", {}, "FAIL test_a.T.test_b\n3 tests, 1 failure", 93),
+    )
+    looking = ask(model, *history)
+    assert [call.input.get("pattern") for call in tool_uses(looking)] == ["TODO"]
+    found = called("grep", {"pattern": "TODO"}, "freight/core/money.py:4: # TODO: round\n1 match in 1 of 4 files", 94)
+    assert paths(ask(model, *history, *found)) == ["freight/core/money.py"]
+
+
 def test_who_wrote_the_context_makes_no_difference(model):
     """The marks that compactions leave on their messages tell the model nothing."""
     text = "Add docstrings to all modules. Done: freight/billing/vat.py"

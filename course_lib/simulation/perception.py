@@ -104,7 +104,10 @@ def _read_result(call: ToolUseBlock, result: ToolResultBlock, position: int, kno
         case "edit_file" | "write_file":
             _read_edit(arguments, position, knowledge)
         case "grep":
-            knowledge.greps[str(arguments.get("pattern"))] = tuple(dict.fromkeys(PATH.findall(text)))
+            paths = dict.fromkeys(PATH.findall(text), False)
+            knowledge.greps[str(arguments.get("pattern"))] = tuple(paths)
+            if arguments.get("pattern") == "TODO":  # what a remark still asks for is not done
+                knowledge.is_done |= paths
         case "run_command":
             _read_command_result(text, position, knowledge)
 

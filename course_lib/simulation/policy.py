@@ -75,9 +75,12 @@ def _correct_rounding(knowledge: Knowledge) -> Step | None:
     path = wrong[0]
     if path not in knowledge.contents:
         return Step(f"My rounding in {path} was wrong. I read it again.", (_read(path),))
+    edits = _edits(path, knowledge.contents[path], knowledge)
+    if not edits:
+        return None  # somebody has mended it already
     helper, module = knowledge.lesson.helper, knowledge.lesson.module
     lesson = f"Lesson: prices are rounded with {helper} from {module}; the built-in round() is wrong here."
-    return Step(lesson, _edit_calls(path, _edits(path, knowledge.contents[path], knowledge)))
+    return Step(lesson, _edit_calls(path, edits))
 
 
 def _verify_repairs(knowledge: Knowledge) -> Step | None:
@@ -155,13 +158,16 @@ def _in_scope(knowledge: Knowledge) -> list[str]:
 
 
 def _open_modules(knowledge: Knowledge) -> Iterator[str]:
-    """Modules not known to be done: those named as open first, then on from the last one that was done, to the end."""
+    """Modules not known to be done: those named as open first, then on from the last one that was done, to the end.
+
+    A module that can be seen and needs no edit is done, whatever was said of it.
+    """
     modules = _in_scope(knowledge)
-    yield from (path for path in modules if knowledge.is_done.get(path) is False)
+    named = [path for path in modules if knowledge.is_done.get(path) is False]
     done = [index for index, path in enumerate(modules) if path in knowledge.done]
     start = done[-1] + 1 if done else 0
     unknown = [path for path in modules[start:] if path not in knowledge.is_done]
-    for path in unknown:
+    for path in (*named, *unknown):
         if path not in knowledge.contents or _edits(path, knowledge.contents[path], knowledge):
             yield path
 
