@@ -66,6 +66,7 @@ def test_run_shows_the_run_until_its_refusal(page, tmp_path):
     table = meter(page).get_by_role("region", name="the request, message by message")
     expect(table.locator("tr").last).to_contain_text("+ new")
     assert table.locator("tr").count() > 90
+    assert table.evaluate("e => e.clientHeight < e.scrollHeight")  # the picture stays in sight
     screenshot(page, "meter_refused", tmp_path)
 
 

@@ -88,13 +88,19 @@ class RequestTable:
     """A request as it stays in a notebook: the table, and in words how many messages of each sort it has.
 
     Args:
-        frame, before, tokens, most_rows: as for `draw_request`.
+        frame, before, tokens, most_rows, is_scrolling: as for `draw_request`, but whole where nothing else is said.
     """
 
     def __init__(
-        self, frame: Frame | None, before: Frame | None, tokens: Callable[[Message], int], *, most_rows: int = 24
+        self,
+        frame: Frame | None,
+        before: Frame | None,
+        tokens: Callable[[Message], int],
+        *,
+        most_rows: int = 24,
+        is_scrolling: bool = False,
     ) -> None:
-        self.html = draw_request(frame, before, tokens, most_rows=most_rows, is_scrolling=False)
+        self.html = draw_request(frame, before, tokens, most_rows=most_rows, is_scrolling=is_scrolling)
         self.words = _caption(frame, request_rows(frame, before, tokens, most_rows)[1]) if frame else "No request yet."
 
     def __repr__(self) -> str:

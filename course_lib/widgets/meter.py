@@ -236,7 +236,7 @@ class Meter(ipywidgets.VBox):
     def _paint(self) -> None:
         self._picture.value = draw_meter(self.view)
         rows = _LIVE_ROWS if self._is_live else _RESTING_ROWS
-        self._request.value = self._stage.request_table(self._number, rows).html
+        self._request.value = self._stage.request_table(self._number, rows, is_scrolling=True).html
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)

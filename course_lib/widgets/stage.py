@@ -65,12 +65,12 @@ class Stage:
                 thresholds=tuple(thresholds),
             )
 
-    def request_table(self, number: int | None, most_rows: int) -> RequestTable:
+    def request_table(self, number: int | None, most_rows: int, *, is_scrolling: bool = False) -> RequestTable:
         """Return the chosen request, message by message."""
         with self._lock:
             frame = self._frame(number or len(self.main.frames))
             before = self._frame(frame.number - 1) if frame else None
-            return RequestTable(frame, before, self.main.tokens, most_rows=most_rows)
+            return RequestTable(frame, before, self.main.tokens, most_rows=most_rows, is_scrolling=is_scrolling)
 
     def _frame(self, number: int | None) -> Frame | None:
         return self.main.frames[number - 1] if number and number <= len(self.main.frames) else None
