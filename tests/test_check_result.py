@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.checks.catalogue import (
-    EXERCISES,
-    Exercise,
-    UnknownExerciseError,
-    chapter_exercises,
-    find_exercise,
-)
+from course_lib.checks.catalogue import EXERCISES, UnknownExerciseError, chapter_exercises, find_exercise
+from course_lib.checks.exercise import Exercise
 from course_lib.errors import CourseError, SettingsError
 from course_lib.learner.result import CheckedTest, CheckResult, Failure
 from course_lib.learner.verdict import CourseCheckError, Outcome, judge

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.checks.catalogue import Exercise, find_exercise
+from course_lib.checks.catalogue import find_exercise
+from course_lib.checks.exercise import Exercise
 from course_lib.learner import runner, worker
 from course_lib.learner.answers import CannotTakeAlongError, is_stub, pack
 from course_lib.learner.cells import AnswerNotFoundError, answer_from_notebook, plain_python, read_cells

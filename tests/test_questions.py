@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from course_lib.checks.questions import QUESTIONS, find_question
+from course_lib.checks.catalogue import QUESTIONS, find_question
 from course_lib.errors import SettingsError
 from course_lib.widgets.question import QuestionCard
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from course_lib.checks.catalogue import EXERCISES, Exercise
+from course_lib.checks.catalogue import EXERCISES
+from course_lib.checks.exercise import Exercise
 
 __all__ = ["missing_parts"]
 
@@ -75,11 +76,11 @@ def _strays(root: Path) -> Iterator[str]:
     checks = EXERCISES[0].check_file.parent.glob("check_*.py")
     for file in sorted([*checks, *(root / "tests" / "exercise_answers").glob("*.py")]):
         if file.stem.removeprefix("check_").replace("_", ".") not in ids:
-            yield f"{file.name}: no such exercise in course_lib/checks/catalogue.py"
+            yield f"{file.name}: no such exercise in course_lib/checks/chapters"
     for master in sorted((root / "solutions").glob("*.ipynb")):
         cells = json.loads(master.read_text(encoding="utf-8"))["cells"]
         for id_ in sorted({cell["metadata"].get("exercise", "") for cell in cells} - ids - {""}):
-            yield f"{id_}: in solutions/{master.name}, but not in course_lib/checks/catalogue.py"
+            yield f"{id_}: in solutions/{master.name}, but not in course_lib/checks/chapters"
 
 
 def _source(cell: dict[str, Any]) -> str:

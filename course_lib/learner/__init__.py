@@ -77,7 +77,7 @@ def question(question_id: str) -> "QuestionCard":
     Raises:
         SettingsError: there is no such question; the message lists those there are.
     """
-    from course_lib.checks.questions import find_question
+    from course_lib.checks.catalogue import find_question
     from course_lib.widgets.question import QuestionCard
 
     return QuestionCard(find_question(question_id))

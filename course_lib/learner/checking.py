@@ -7,7 +7,8 @@ Source: chapter 00.
 from dataclasses import replace
 from pathlib import Path
 
-from course_lib.checks.catalogue import Exercise, UnknownExerciseError, find_exercise
+from course_lib.checks.catalogue import UnknownExerciseError, find_exercise
+from course_lib.checks.exercise import Exercise
 from course_lib.learner.answers import is_stub
 from course_lib.learner.result import CheckResult, Failure
 from course_lib.learner.runner import run_check

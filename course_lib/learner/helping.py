@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from course_lib.checks.catalogue import Exercise, find_exercise
+from course_lib.checks.catalogue import find_exercise
+from course_lib.checks.exercise import Exercise
 from course_lib.learner.checking import exercise_of, has_passed
 
 __all__ = ["Note", "next_hint", "show_solution"]

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import indent
 
-from course_lib.checks.catalogue import Exercise
+from course_lib.checks.exercise import Exercise
 
 __all__ = ["CheckResult", "CheckedTest", "Failure"]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import course_lib
-from course_lib.checks.catalogue import Exercise
+from course_lib.checks.exercise import Exercise
 from course_lib.errors import ToolError
 from course_lib.learner.answers import CannotTakeAlongError, Packed, is_stub, pack
 from course_lib.learner.cells import AnswerNotFoundError, read_cells

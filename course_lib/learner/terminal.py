@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
 
-from course_lib.checks.catalogue import EXERCISES, Exercise, UnknownExerciseError, chapter_exercises, find_exercise
+from course_lib.checks.catalogue import EXERCISES, UnknownExerciseError, chapter_exercises, find_exercise
+from course_lib.checks.exercise import Exercise
 from course_lib.errors import CourseError
 from course_lib.learner.result import CheckResult, Failure
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from course_lib.checks.catalogue import Exercise
+from course_lib.checks.exercise import Exercise
 from course_lib.checks.showing import steady
 from course_lib.errors import CourseError
 from course_lib.learner.own_lines import line_in_dump

@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets
 
-from course_lib.checks.questions import Question
+from course_lib.checks.exercise import Question
 
 __all__ = ["QuestionCard"]
 
