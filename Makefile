@@ -15,8 +15,9 @@ doctor:  ## say what is wrong with the environment, and how to mend it
 notebooks:  ## run all chapters and solutions anew and tidy them, in place
 	$(PYTHON) -m course_lib notebooks
 
-bench:  ## measure how fast the live meter is (half a minute; needs Chromium)
-	$(PYTHON) -m course_lib bench
+bench:  ## measure how fast the live meter and the counting of tokens are (two minutes; needs Chromium)
+	$(PYTHON) -m course_lib bench meter
+	$(PYTHON) -m course_lib bench tokens
 
 # Pins for every system and every Python from 3.11 on; no URL and no index gets into the files (a test looks).
 # Newer versions than the present pins only on request: make pins UPGRADE=--upgrade

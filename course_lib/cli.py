@@ -146,10 +146,23 @@ def exercises(_arguments: argparse.Namespace) -> int:
     return build_exercises(course_root())
 
 
+# Each is `tests/benchmark_NAME.py`.
+BENCHMARKS = {
+    "meter": "updates a second of the live meter (half a minute; needs Chromium)",
+    "logs": "reading session logs: megabytes a second, and the memory that a large folder takes",
+    "tokens": "counting a session of 10,000 rounds, each message once, and in other ways",
+}
+
+
 def bench(arguments: argparse.Namespace) -> int:
-    """Measure the live meter in a browser."""
+    """Run one benchmark by its name, or list them all."""
+    name, *rest = arguments.rest or [""]
+    if name not in BENCHMARKS:
+        listed = "".join(f"\n  course bench {known:10}{what}" for known, what in BENCHMARKS.items())
+        print(f"{f'There is no benchmark {name!r}.' if name else 'Name one benchmark.'}{listed}", file=sys.stderr)
+        return 2
     root = course_root()
-    return run_child([sys.executable, str(root / "tests" / "benchmark_meter.py"), *arguments.rest], cwd=root)
+    return run_child([sys.executable, str(root / "tests" / f"benchmark_{name}.py"), *rest], cwd=root)
 
 
 def notebooks_arguments(parser: argparse.ArgumentParser) -> None:
@@ -188,6 +201,12 @@ COMMANDS = (
         run=f"{LEARNER}.folder_commands:reset_command",
         add_arguments=f"{LEARNER}.folder_commands:reset_arguments",
     ),
+    Command(
+        name="xray",
+        help="show where the tokens of your own agent's sessions went",
+        run="course_lib.session_logs.command:xray_command",
+        add_arguments="course_lib.session_logs.command:xray_arguments",
+    ),
     Command(name="doctor", help="say what is wrong here, and how to mend it", run=doctor, needs=Level.IF_THERE),
     Command(
         name="notebooks",
@@ -198,10 +217,10 @@ COMMANDS = (
     Command(name="exercises", help="for maintainers: make exercises/ from solutions/", run=exercises),
     Command(
         name="bench",
-        help="for maintainers: measure how fast the live meter is",
+        help=f"for maintainers: measure how fast it is ({', '.join(BENCHMARKS)})",
         run=bench,
         needs=Level.DEV,
-        passes_on_to="the benchmark",
+        passes_on_to="the benchmark, after its name",
     ),
 )
 

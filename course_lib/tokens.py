@@ -14,21 +14,16 @@ change. `rough_estimate` is the block-aware rule of thumb with its safety margin
     >>> TiktokenCounter()("sixteen letters!")
     4
 
-What this leaves out on purpose: what the provider *billed*. That is `Message.usage`; chapter 03 joins the two.
+What this leaves out on purpose: an estimate that fits all kinds of text (`token_estimator`), and what the provider
+*billed* (`usage_count`).
 Source: chapter 03; the estimators are those of four articles on context management (2026).
 """
 
-import gzip
-import hashlib
 import json
 import math
-import os
 import re
-import sys
-import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import TypeAlias
 
 import tiktoken
@@ -44,6 +39,7 @@ from course_lib.messages import (
     ToolSpec,
     ToolUseBlock,
 )
+from course_lib.vocabularies import VOCABULARIES, prepare_vocabularies
 
 __all__ = [
     "DEFAULT_ENCODING",
@@ -56,7 +52,6 @@ __all__ = [
     "chars_counter",
     "cjk_aware_counter",
     "encoding_name_for_model",
-    "prepare_vocabularies",
     "rough_estimate",
 ]
 
@@ -67,18 +62,6 @@ IMAGE_TOKENS = 2_000  # an image or a document, whatever is in it
 MESSAGE_OVERHEAD_TOKENS = 4  # role and separators around each message
 SAFETY_FACTOR = 4 / 3
 _PIECE_CHARS = 100_000  # a run of about a million blanks makes tiktoken's regular expressions give up
-
-# file name in tiktoken's cache (sha1 of its download address), sha256 of the file
-_VOCABULARIES = {
-    "cl100k_base": (
-        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
-        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-    ),
-    "o200k_base": (
-        "fb374d419588a4632f3f557e76b4b70aebbca790",
-        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-    ),
-}
 
 
 class TiktokenCounter:
@@ -94,9 +77,9 @@ class TiktokenCounter:
     """
 
     def __init__(self, encoding: str = DEFAULT_ENCODING) -> None:
-        if encoding not in _VOCABULARIES:
+        if encoding not in VOCABULARIES:
             raise TokenizerDataError(
-                f"encoding {encoding!r} does not ship with the course: use one of {', '.join(_VOCABULARIES)}"
+                f"encoding {encoding!r} does not ship with the course: use one of {', '.join(VOCABULARIES)}"
             )
         prepare_vocabularies()
         self.encoding = encoding
@@ -126,71 +109,13 @@ def _pieces(text: str) -> Iterable[str]:
         start = end
 
 
-def prepare_vocabularies() -> Path:
-    """Unpack the shipped vocabularies where tiktoken looks for them; return that folder.
-
-    A `TIKTOKEN_CACHE_DIR` that is already set is kept and filled up; otherwise a per-user cache folder is used and the
-    variable set to it, so that tiktoken never tries to download. Files are written atomically and checked.
-
-    Raises:
-        TokenizerDataError: the folder cannot be written.
-    """
-    given = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
-    folders = (
-        [Path(given)]
-        if given
-        else [_user_cache_folder(), Path(tempfile.gettempdir()) / f"course-vocabularies-{_user_name()}"]
-    )
-    problem: OSError | None = None
-    for folder in folders:
-        try:
-            for encoding in _VOCABULARIES:
-                _unpack(encoding, folder)
-        except OSError as error:
-            problem = error
-            continue
-        if not os.environ.get("TIKTOKEN_CACHE_DIR"):  # set but empty would mean: download every time
-            os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
-        return folder
-    raise TokenizerDataError(
-        f"cannot write the token vocabularies to {folders[0]} ({problem}): "
-        "set TIKTOKEN_CACHE_DIR to a folder that you can write to"
-    )
-
-
-def _unpack(encoding: str, folder: Path) -> None:
-    name, sha256 = _VOCABULARIES[encoding]
-    target = folder / name
-    if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == sha256:
-        return
-    packed = Path(__file__).parent / "data" / f"{encoding}.tiktoken.gz"
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-        file.write(gzip.decompress(packed.read_bytes()))
-    Path(file.name).replace(target)  # another process may do the same at the same time: both write the same bytes
-
-
-def _user_cache_folder() -> Path:
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "course_lib" / "vocabularies"
-
-
-def _user_name() -> str:
-    return re.sub(r"\W", "_", os.environ.get("USER") or os.environ.get("USERNAME") or "user")
-
-
 def encoding_name_for_model(model: str) -> str:
     """Return the encoding of a model; `DEFAULT_ENCODING` where the vocabulary is not public (all of Anthropic's)."""
     try:
         name = tiktoken.encoding_name_for_model(model)
     except KeyError:
         return DEFAULT_ENCODING
-    return name if name in _VOCABULARIES else DEFAULT_ENCODING
+    return name if name in VOCABULARIES else DEFAULT_ENCODING
 
 
 def chars_counter(chars_per_token: float = 3.5) -> TokenCounter:
@@ -243,6 +168,8 @@ class MessageCounter:
                 return self.text(block.name) + self.text(json.dumps(dict(block.input), ensure_ascii=False))
             case ToolResultBlock():
                 return sum(map(self.block, block.content))
+            case DocumentBlock(media_type="text/plain", data=data) if data:  # its text is known, so it is counted
+                return self.text(block.title) + self.text(data)
             case ImageBlock() | DocumentBlock() | RawBlock({"type": "image" | "document"}):
                 return self.image_tokens
             case RawBlock(raw):

@@ -178,6 +178,27 @@ def test_test_without_tests(course: Path, started: Started, capsys: pytest.Captu
     assert started.command == []
 
 
+@pytest.mark.parametrize("name", cli.BENCHMARKS)
+def test_a_benchmark_is_run_by_its_name(name: str, course: Path, started: Started) -> None:
+    """`course bench NAME …` runs that benchmark's file, which exists, and hands the other arguments on."""
+    assert main(["bench", name, "--quick"]) == 0
+    file = Path("tests") / f"benchmark_{name}.py"
+    assert list(started.command) == [sys.executable, str(course / file), "--quick"]
+    assert (ROOT / file).is_file()
+
+
+@pytest.mark.parametrize("words", [[], ["speed"]])
+def test_a_benchmark_that_is_not_there(
+    words: list[str], course: Path, started: Started, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a name, or with an unknown one, the benchmarks are listed and nothing is started."""
+    assert main(["bench", *words]) == 2
+    assert started.command == []
+    said = capsys.readouterr().err
+    assert all(f"course bench {name} " in said for name in cli.BENCHMARKS)
+    assert not words or repr(words[0]) in said
+
+
 def test_clone_comes_before_the_present_folder(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Code and chapters come from the same clone, wherever the command is given."""
     clone = course / "clone"
