@@ -1,8 +1,8 @@
 """What fills the context window (chapter 04).
 
 The window is one budget for everything: what the model reads *and* what it writes. Some of it is spent before anybody
-says a word (system prompt, tool definitions), some is kept free for the answer (the reserve), and the rest is what the
-conversation may grow into.
+says a word (system prompt, tool definitions: the fixed cost), some is kept free for the answer (the reserve), and the
+rest is what the conversation may grow into.
 
     >>> window = Window(context_tokens=128_000, reserve_tokens=4_000)
     >>> window.input_tokens
@@ -10,14 +10,23 @@ conversation may grow into.
     >>> window.available_tokens(fixed_tokens=10_000)
     114000
 
-`composition` says how much of a request each part takes: the picture behind every chart of the course.
+A request that fits can still have an answer that does not, and a fixed cost is paid in every round:
+
+    >>> Window(context_tokens=131_072, reserve_tokens=32_000).fits(99_509)
+    False
+    >>> resent_tokens([300] * 10, rounds=7)
+    21000
+
+`composition` says how much of a request each part takes: the picture behind every chart of the course. `task_start`
+says where the task in hand begins: results before it may be shortened, those after it are being worked with.
 
 What this leaves out on purpose: what to do when it is full. That is the rest of the course.
-Source: chapter 04; the five parts and the example with 128K are from two articles on context management (2026).
+Source: chapter 04; the five parts, the two examples with round numbers and the current trajectory are from two articles
+on context management (2026), the request that does not fit is from a bug report (XiaomiMiMo/MiMo-Code#2356, 2026).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -35,11 +44,23 @@ from course_lib.messages import (
     ToolUseBlock,
 )
 from course_lib.tokens import MessageCounter
+from course_lib.tool_pairs import safe_cut
 
-__all__ = ["PARTS", "Composition", "Part", "Window", "composition"]
+__all__ = [
+    "FIXED_PARTS",
+    "PARTS",
+    "Composition",
+    "Part",
+    "Window",
+    "composition",
+    "is_typed",
+    "resent_tokens",
+    "task_start",
+]
 
 Part = Literal["system", "tools", "user", "assistant", "thinking", "tool_results", "documents"]
 PARTS: tuple[Part, ...] = get_args(Part)
+FIXED_PARTS: tuple[Part, ...] = ("system", "tools")  # the same in every request; all others grow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +79,12 @@ class Window:
 
     @property
     def input_tokens(self) -> int:
-        """Tokens that a request may have: the window without the reserve."""
+        """Tokens that a request may have, the *effective window*: the window without the reserve."""
         return self.context_tokens - self.reserve_tokens
+
+    def fits(self, request_tokens: int) -> bool:
+        """Return whether a request of so many tokens fits together with the answer that the reserve is kept for."""
+        return request_tokens <= self.input_tokens
 
     def available_tokens(self, *, fixed_tokens: int) -> int:
         """Return the tokens left for the conversation after the fixed cost (system prompt, tools); never below 0."""
@@ -82,6 +107,21 @@ class Composition:
     def total_tokens(self) -> int:
         """Tokens of the whole request."""
         return sum(self.tokens_by_part.values())
+
+    @property
+    def fixed_tokens(self) -> int:
+        """Tokens that were there before anybody said a word, and are sent again in every round."""
+        return sum(self.tokens_by_part.get(part, 0) for part in FIXED_PARTS)
+
+    @property
+    def growing_tokens(self) -> int:
+        """Tokens of the conversation: everything that is not fixed."""
+        return self.total_tokens - self.fixed_tokens
+
+    @property
+    def usage_ratio(self) -> float:
+        """Growing tokens over what is available for them: 1.0 is full (see `Window.usage_ratio`)."""
+        return self.window.usage_ratio(self.growing_tokens, fixed_tokens=self.fixed_tokens)
 
     @property
     def free_tokens(self) -> int:
@@ -108,6 +148,34 @@ def composition(
     for message in messages:
         tokens.update(_message_parts(message, counter))
     return Composition(dict(tokens), window)
+
+
+def resent_tokens(item_tokens: Iterable[int], *, rounds: int) -> int:
+    """Return what items of these sizes cost in tokens when each of so many rounds sends them all.
+
+    Raises:
+        SettingsError: fewer than 0 rounds.
+    """
+    if rounds < 0:
+        raise SettingsError(f"rounds is {rounds}: expected 0 or more")
+    return sum(item_tokens) * rounds
+
+
+def is_typed(message: Message) -> bool:
+    """Return whether a person wrote (at least a part of) the message: not a compaction, and more than tool results."""
+    by_user = message.role == "user" and message.kind == "chat"
+    return by_user and any(not isinstance(block, ToolResultBlock) for block in message.content)
+
+
+def task_start(messages: Sequence[Message]) -> int:
+    """Return the index at which the task in hand begins: the last message that a person typed; 0 if there is none.
+
+    `messages[task_start(messages):]` is the current trajectory. It parts no call from its results: where the message
+    holds results as well, their calls come along. What no rule can see is whether "go on" begins a task or continues
+    one: it counts as a beginning.
+    """
+    typed = next((index for index in range(len(messages) - 1, -1, -1) if is_typed(messages[index])), 0)
+    return safe_cut(messages, typed)
 
 
 def _message_parts(message: Message, counter: MessageCounter) -> Counter[Part]:

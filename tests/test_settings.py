@@ -54,7 +54,7 @@ def test_a_compatible_server_is_openai_with_another_address(name):
     assert settings_of(**given, COURSE_BASE_URL="http://127.0.0.1:9/v1").base_url == "http://127.0.0.1:9/v1"
     for variable, is_needed in (
         ("COURSE_API_KEY", PRESETS[name].needs_key),
-        ("COURSE_WINDOW_TOKENS", PRESETS[name].window_tokens is None),
+        ("COURSE_WINDOW_TOKENS", PRESETS[name].chosen_window),
     ):
         fewer = {key: value for key, value in given.items() if key != variable}
         if is_needed:

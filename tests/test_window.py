@@ -21,7 +21,17 @@ from course_lib.messages import (
     user,
 )
 from course_lib.tokens import MESSAGE_OVERHEAD_TOKENS, MessageCounter
-from course_lib.window import PARTS, Composition, Window, composition
+from course_lib.tool_pairs import find_pair_faults
+from course_lib.window import (
+    FIXED_PARTS,
+    PARTS,
+    Composition,
+    Window,
+    composition,
+    is_typed,
+    resent_tokens,
+    task_start,
+)
 
 # One character is one token, an image is 100, and framing 10 a message: sums that can be done by hand.
 COUNTER = MessageCounter(len, image_tokens=100, message_overhead_tokens=10)
@@ -157,3 +167,124 @@ def test_the_default_framing_is_the_counters():
     """Composition uses the counter's own framing, not a constant of its own."""
     made = composition((user(""),), window=WINDOW, counter=MessageCounter(len))
     assert made.tokens_by_part["user"] == MESSAGE_OVERHEAD_TOKENS
+
+
+@pytest.mark.parametrize(
+    ("tokens", "fits"), [(0, True), (99_071, True), (99_072, True), (99_073, False), (99_509, False)]
+)
+def test_a_request_fits_only_with_its_answer(tokens, fits):
+    """XiaomiMiMo/MiMo-Code#2356: 99,509 tokens and a reserve of 32,000 are 437 more than the window of 131,072."""
+    window = Window(context_tokens=131_072, reserve_tokens=32_000)
+    assert window.fits(tokens) is fits
+    assert 99_509 + 32_000 - window.context_tokens == 437
+
+
+def test_fixed_and_growing_are_told_apart():
+    """System prompt and tools are fixed, all else grows, and together they are the whole."""
+    made = Composition({part: 10**index for index, part in enumerate(PARTS)}, WINDOW)
+    assert PARTS[:2] == FIXED_PARTS
+    assert (made.fixed_tokens, made.growing_tokens) == (11, 1_111_100)
+    assert made.fixed_tokens + made.growing_tokens == made.total_tokens
+
+
+def test_a_composition_of_few_parts_has_them_too():
+    """A part that is not named counts nothing."""
+    made = Composition({"user": 5, "tools": 2}, WINDOW)
+    assert (made.fixed_tokens, made.growing_tokens) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("fixed", "growing", "ratio"),
+    [(0, 0, 0.0), (400, 200, 0.5), (400, 400, 1.0), (400, 401, 401 / 400), (800, 1, None)],
+)
+def test_the_ratio_of_a_composition_is_the_windows(fixed, growing, ratio):
+    """Growing tokens over what the fixed cost leaves; infinite where it leaves nothing."""
+    made = Composition({"tools": fixed, "tool_results": growing}, WINDOW)
+    assert made.usage_ratio == (float("inf") if ratio is None else ratio)
+
+
+@given(conversations(), st.sampled_from([(), TOOLS]))
+def test_the_fixed_cost_is_that_of_a_request_without_messages(messages, tools):
+    """Whatever was said, the fixed part stays what it was before anybody spoke."""
+    made = composition(messages, window=WINDOW, counter=COUNTER, system="be brief", tools=tools)
+    assert made.fixed_tokens == COUNTER.request((), system="be brief", tools=tools)
+    assert made.growing_tokens == COUNTER.messages(messages)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rounds", "tokens"), [([300] * 10, 7, 21_000), ([], 7, 0), ([5], 0, 0), ([1, 2], 1, 3)]
+)
+def test_what_is_sent_again_is_paid_again(sizes, rounds, tokens):
+    """Ten tools of 300 tokens in seven rounds are the article's 21,000 tokens."""
+    assert resent_tokens(sizes, rounds=rounds) == tokens
+
+
+def test_rounds_cannot_be_negative():
+    """The error names the value."""
+    with pytest.raises(SettingsError, match="rounds is -1"):
+        resent_tokens([300], rounds=-1)
+
+
+def call(*ids):
+    """An assistant message with these calls."""
+    return assistant(*(ToolUseBlock(id_, "ls", {}) for id_ in ids))
+
+
+def results(*ids, text=None):
+    """A user message with the results of these calls, and a text behind them."""
+    return user(*(ToolResultBlock(id_, "out") for id_ in ids), *([text] if text else []))
+
+
+OLD = (user("first task"), call("a"), results("a"), assistant("done"))
+NEW = (user("second task"), call("b", "c"), results("b", "c"))
+
+
+@pytest.mark.parametrize(
+    ("messages", "start"),
+    [
+        ((), 0),
+        (OLD[:1], 0),
+        (OLD, 0),
+        ((*OLD, *NEW), 4),
+        ((*OLD, *NEW, assistant("done")), 4),
+        ((*OLD, *NEW, user("go on")), 7),
+        ((*OLD, *NEW, user("a summary", kind="summary")), 4),
+        ((*OLD, *NEW, user("files again", kind="restored")), 4),
+        ((user("a summary", kind="summary"), call("a"), results("a")), 0),
+        ((*OLD, call("b"), results("b", text="no, stop that")), 4),
+        ((*OLD, user(ImageBlock(url="u")), call("b")), 4),
+    ],
+    ids=range(11),
+)
+def test_where_the_task_in_hand_begins(messages, start):
+    """At the last message that a person typed; results and what a compaction wrote are none."""
+    assert task_start(messages) == start
+
+
+@given(conversations())
+def test_the_task_in_hand_parts_no_pair(messages):
+    """What is kept whole needs nothing of what was before it, and after its start nobody typed anything more."""
+    start = task_start(messages)
+    assert not {fault.kind for fault in find_pair_faults(messages[start:])} - {
+        fault.kind for fault in find_pair_faults(messages)
+    }
+    typed = [index for index, message in enumerate(messages) if is_typed(message)]
+    assert start <= (typed[-1] if typed else 0)
+
+
+@pytest.mark.parametrize(
+    ("message", "typed"),
+    [
+        (user("x"), True),
+        (user(), False),
+        (assistant("x"), False),
+        (results("a"), False),
+        (results("a", text="x"), True),
+        (user("x", kind="boundary"), False),
+        (user(DocumentBlock(url="u")), True),
+    ],
+    ids=range(7),
+)
+def test_what_a_person_typed(message, typed):
+    """A user message with more in it than results, which no compaction wrote."""
+    assert is_typed(message) is typed

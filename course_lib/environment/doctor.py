@@ -228,10 +228,12 @@ def probe_folder(root: Callable[[], Path] = course_root) -> Finding:
 
 def probe_settings(environ: Mapping[str, str] = os.environ) -> Finding:
     """Do the settings name a model that can be used?"""
-    from course_lib.environment.settings_check import settings_problem
+    from course_lib.environment.settings_check import settings_problem, window_note
 
     problem = settings_problem(environ)
-    return Finding(not problem, f"model: {problem or 'the settings are fine'}", MODEL_REMEDY if problem else "")
+    if problem:
+        return Finding(False, f"model: {problem}", MODEL_REMEDY)
+    return Finding(True, f"model: the settings are fine; {window_note(environ)}".rstrip("; "))
 
 
 # --- the report ------------------------------------------------------------------------------------------------------

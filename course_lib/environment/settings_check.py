@@ -6,9 +6,10 @@ from dataclasses import fields
 
 from course_lib.environment.bootstrap import RERUN_MARK
 from course_lib.errors import SettingsError
+from course_lib.providers.model_limits import limits_of
 from course_lib.providers.settings import ProviderSettings, settings_from_environment
 
-__all__ = ["OTHER_SETTINGS", "settings_problem"]
+__all__ = ["OTHER_SETTINGS", "settings_problem", "window_note"]
 
 OTHER_SETTINGS = ("COURSE_FOLDER", "COURSE_BROWSER", "COURSE_SCREENSHOTS", RERUN_MARK)
 
@@ -29,3 +30,13 @@ def settings_problem(environ: Mapping[str, str]) -> str:
     except SettingsError as error:
         return str(error)
     return ""
+
+
+def window_note(environ: Mapping[str, str]) -> str:
+    """Return how much the model of sound settings holds, and who says so, in a sentence; "" for the offline model.
+
+    >>> window_note({}), window_note({"COURSE_PROVIDER": "vllm", "COURSE_MODEL": "m", "COURSE_WINDOW_TOKENS": "9000"})
+    ('', "'m' holds 9,000 tokens, as set")
+    """
+    settings = settings_from_environment(environ)
+    return limits_of(settings).note if settings.model else ""

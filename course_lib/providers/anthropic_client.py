@@ -71,6 +71,15 @@ class AnthropicClient(ProviderClient):
         arguments = self._arguments(messages, system, tools)
         return int(self._call(lambda: self._client.messages.count_tokens(**arguments).input_tokens))
 
+    def model_limits(self) -> tuple[int | None, int | None]:
+        """Return the tokens of the model's window and of its longest answer, as the provider says them, if it does.
+
+        Raises:
+            ModelError: as `complete`; an unknown model too.
+        """
+        info = self._call(lambda: self._client.models.retrieve(self.settings.model))
+        return _as_tokens(getattr(info, "max_input_tokens", None)), _as_tokens(getattr(info, "max_tokens", None))
+
     def _arguments(self, messages: Messages, system: str, tools: Sequence[ToolSpec]) -> dict[str, Any]:
         arguments: dict[str, Any] = {"model": self.settings.model, "messages": to_anthropic(messages)}
         if system:
@@ -101,6 +110,11 @@ class AnthropicClient(ProviderClient):
         if reason is not None and reason not in _STOP_REASONS:
             raise BrokenResponseError(f"the answer ended for the reason {reason!r}, which the course does not know")
         return response_from(lambda: _message(record), _STOP_REASONS.get(reason or ""), streamed=streamed)
+
+
+def _as_tokens(value: object) -> int | None:
+    """A positive number; the SDK passes on whatever a gateway wrote."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 1 else None
 
 
 def _message(record: Record) -> Message:

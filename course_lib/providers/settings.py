@@ -6,7 +6,8 @@
     COURSE_BASE_URL            another address for the provider's API; with "openai" any compatible server
     COURSE_API_KEY             the key for such a server; ANTHROPIC_API_KEY and OPENAI_API_KEY are read for those two,
                                and sent to nobody else
-    COURSE_WINDOW_TOKENS       tokens of the model's window; for a server of your own the number it was started with
+    COURSE_WINDOW_TOKENS       tokens of the model's window; without it, `model_limits` has them in a dated table. For a
+                               server of your own, the number it was started with
     COURSE_MAX_OUTPUT_TOKENS   the most that one answer may have
     COURSE_TIMEOUT_SECONDS     how long to wait for the server to send something
     COURSE_MAX_RETRIES         how often the SDK asks again after 408, 409, 429 and 5xx
@@ -35,6 +36,7 @@ from urllib.parse import urlsplit
 
 from course_lib.client import LLMClient
 from course_lib.errors import SettingsError
+from course_lib.providers.model_limits import table_limits
 
 if TYPE_CHECKING:
     import httpx2
@@ -80,11 +82,14 @@ class ApiKey:
 
 @dataclass(frozen=True)
 class Preset:
-    """A server that speaks like OpenAI: its address, whether it wants a key, and its window if that is known."""
+    """A server that speaks like OpenAI: its address, whether it wants a key, and who chose its window.
+
+    With `chosen_window`, whoever started the server did, so that no table can know it.
+    """
 
     base_url: str
     needs_key: bool = False
-    window_tokens: int | None = None
+    chosen_window: bool = True
     send_reasoning: bool = False
 
 
@@ -93,8 +98,8 @@ PRESETS: dict[str, Preset] = {
     "llamacpp": Preset("http://127.0.0.1:8080/v1"),
     "vllm": Preset("http://127.0.0.1:8000/v1"),
     # its thinking models refuse a conversation whose answers come back without their reasoning
-    "deepseek": Preset("https://api.deepseek.com", needs_key=True, window_tokens=128_000, send_reasoning=True),
-    "qwen": Preset("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", needs_key=True, window_tokens=128_000),
+    "deepseek": Preset("https://api.deepseek.com", needs_key=True, chosen_window=False, send_reasoning=True),
+    "qwen": Preset("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", needs_key=True, chosen_window=False),
 }
 
 
@@ -191,13 +196,12 @@ def settings_from_environment(environ: Mapping[str, str] = os.environ) -> Provid
         if "model" not in said:
             raise SettingsError(f"COURSE_MODEL is not set: set it to the name of a model of {name!r}")
         values["api_key"] = _key(name, preset, environ)
-        window_tokens = preset.window_tokens if preset.base_url else ProviderSettings.window_tokens
-        if window_tokens is None and "window_tokens" not in said:
+        if preset.base_url and preset.chosen_window and "window_tokens" not in said:
             raise SettingsError(
                 f"COURSE_WINDOW_TOKENS is not set: set it to the window that {name!r} was started with "
                 "(Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH, llama.cpp: -c, vLLM: --max-model-len)"
             )
-        values.setdefault("window_tokens", window_tokens)
+        values.setdefault("window_tokens", table_limits(said["model"]).context_tokens)
     if "max_output_tokens" not in said:  # a small window keeps most of itself for reading
         quarter = values.get("window_tokens", ProviderSettings.window_tokens) // 4
         values["max_output_tokens"] = max(1, min(ProviderSettings.max_output_tokens, quarter))
