@@ -21,6 +21,7 @@ __all__ = [
     "CompactionKind",
     "FixedCostLogged",
     "HistoryCompacted",
+    "HistoryRewound",
     "LogEvent",
     "MessageLogged",
     "Oddity",
@@ -42,6 +43,10 @@ OddityKind = Literal[
     "missing result",  # a call that nobody answered
     "orphan result",  # an answer to a call that is not there
     "mid-session start",  # the first record points to one that is not there
+    "rewritten history",  # a request that repeats earlier messages in another form: their first form counts
+    "mismatched id",  # an answer that names no call of its batch: paired with the call by its position
+    "not UTF-8",  # bytes that are no text: shown as a replacement character
+    "wrong type",  # a field that is not what it should be: kept word for word, or passed over
     "unreadable part",  # a summary or reasoning that is encrypted, or was taken out
 ]
 
@@ -59,12 +64,16 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionStarted:
-    """A session begins, or a second one within the same file."""
+    """A session begins, or a second one within the same file.
+
+    A second session has a thread of its own, so that no conversation ever begins anew within its thread.
+    """
 
     place: Place
     session_id: str
     format: str
     model: str = ""
+    thread: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +145,19 @@ class HistoryCompacted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HistoryRewound:
+    """The person went back to an earlier point: the latest messages are no part of the conversation any more.
+
+    Attributes:
+        dropped_messages: how many of the latest messages are gone.
+    """
+
+    place: Place
+    thread: str
+    dropped_messages: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Oddity:
     """Something about the log that a reader had to decide about; nothing is passed over in silence."""
 
@@ -144,4 +166,6 @@ class Oddity:
     detail: str = ""
 
 
-LogEvent: TypeAlias = SessionStarted | FixedCostLogged | CallBilled | MessageLogged | HistoryCompacted | Oddity
+LogEvent: TypeAlias = (
+    SessionStarted | FixedCostLogged | CallBilled | MessageLogged | HistoryCompacted | HistoryRewound | Oddity
+)
