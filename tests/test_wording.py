@@ -2,7 +2,16 @@
 
 import pytest
 
-from course_lib.simulation.wording import Lesson, forbidden_folders, progress, rounding_lesson, states_task, word_rules
+from course_lib.simulation.wording import (
+    Lesson,
+    advice,
+    forbidden_folders,
+    memory_file,
+    progress,
+    rounding_lesson,
+    states_task,
+    word_rules,
+)
 
 
 @pytest.mark.parametrize(
@@ -128,3 +137,73 @@ def test_progress_tells_done_from_open(text, done, still_open):
 def test_a_task_is_recognised(text, expected):
     """The model knows a task when it reads one."""
     assert states_task(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("loop", "You work in a loop: you call tools, read their results, and call the next ones."),
+        ("loop", "Keep going until you are sure."),
+        ("loop", "Yes, go ahead."),
+        ("no_shell", "Commands run without a shell."),
+        ("no_shell", "There is no shell here; `python` is the only program."),
+        ("no_shell", "program 'bash' is not allowed: start the command with python"),
+        ("look_first", "Read a file before you edit it."),
+        ("look_first", "look before you edit"),
+        ("look_first", "Before you change a file, open it."),
+        ("look_first", "Before editing, look at the file."),
+        ("evidence", "When in doubt, look for evidence in the project."),
+        ("evidence", "Do not guess: search."),
+        ("evidence", "Don't guess at what is meant."),
+        ("whole_task", "Leave none of the parts out. Check the whole at the end."),
+        ("whole_task", "Do the parts one by one and leave no part out."),
+        ("whole_task", "Verify everything before you report."),
+        ("read_errors", "Read an error before you act on it."),
+        ("read_errors", "Do not repeat a failing call."),
+        ("report", "Report at the end what was done."),
+        ("report", "When you are done, summarise what you changed."),
+    ],
+)
+def test_advice_is_understood_in_several_wordings(name, text):
+    """A sentence that advises one thing advises that, and nothing else."""
+    assert advice(text) == {name}
+
+
+def test_one_sentence_may_advise_two_things():
+    """To go on until the task is done says both to go on and to do all of it."""
+    assert advice("Go on until the task is done.") == {"loop", "whole_task"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "You are a careful programmer.",
+        "Bring the code up to standard: type hints and docstrings in every module, tests green.",
+        "Before I change anything: how do the tests stand?",
+        "Tests still fail. I look for what is left to do.",
+        "I see no list of the files. I look again.",
+        "The shell of the box is made of steel.",
+        "My rounding was wrong. I read it again.",
+        "An error was reported in the end.",
+    ],
+)
+def test_no_advice_in_talk(text):
+    """The user's task and what the model says while it works are no advice."""
+    assert advice(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "file"),
+    [
+        ("A lesson that should outlast the session goes to notes/memory.md.", "notes/memory.md"),
+        ("Be kind. Write what later sessions should know to MEMORY.md, briefly.", "MEMORY.md"),
+        ("Rules belong in CLAUDE.md.", ""),
+        ("Lessons should outlast the session.", ""),
+        ("Long-term memory: see /etc/x.md", ""),
+        ("", ""),
+    ],
+)
+def test_the_memory_file_is_the_one_for_what_lasts(text, file):
+    """A sentence has to name a file of the workspace and say that it is for later."""
+    assert memory_file(text) == file

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from course_lib.simulation.naming import class_name_words, phrase, sentence, type_of_name
 from course_lib.simulation.wording import Lesson
 
-__all__ = ["Edit", "Known", "has_todo_stub", "improve"]
+__all__ = ["Edit", "Known", "has_rounding_stub", "has_todo_stub", "improve"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,11 @@ def has_todo_stub(text: str) -> str:
     match = _TODO_VALUES.search(text)
     names = re.findall(r"def (\w+)\(", text[: match.start()]) if match else []
     return names[-1] if names else ""
+
+
+def has_rounding_stub(text: str) -> bool:
+    """Return whether a remark in the module asks for rounding, and leaves open how."""
+    return bool(_TODO_ROUND.search(text))
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.ClassDef, str]]:

@@ -15,15 +15,21 @@ from dataclasses import dataclass, field
 from course_lib.messages import Message, TextBlock, ToolResultBlock, ToolUseBlock
 from course_lib.simulation.wording import (
     PATH,
+    Advice,
     Lesson,
+    advice,
     forbidden_folders,
+    memory_file,
     progress,
     rounding_lesson,
     states_task,
     word_rules,
 )
 
-__all__ = ["Knowledge", "read_request"]
+__all__ = ["PATIENCE", "ROUNDING_SEARCH", "Knowledge", "read_request"]
+
+PATIENCE = 2  # how often a failing call is repeated by who was not told to read errors
+ROUNDING_SEARCH = "def .*(round|half)"  # what is searched for to find out how the project rounds
 
 _FULL_READ = re.compile(r"^(?P<path>\S+) \((?P<count>\d+) lines?\)\n")
 _TEST_TOTAL = re.compile(r"^\d+ tests?, (\d+) failures?$", re.MULTILINE)
@@ -43,6 +49,12 @@ class Knowledge:
     forbidden: set[str] = field(default_factory=set)
     word_rules: dict[str, str] = field(default_factory=dict)
     lesson: Lesson | None = None
+    advice: set[Advice] = field(default_factory=set)
+    memory_file: str = ""  # where lasting lessons go
+    is_lesson_noted: bool = False  # the system prompt holds it already, or it was written to the memory file
+    failing: ToolUseBlock | None = None  # the last call, when it failed
+    failed_times: int = 0  # how often in a row
+    failed_edits: set[str] = field(default_factory=set)  # paths
     listed: tuple[str, ...] = ()
     is_done: dict[str, bool] = field(default_factory=dict)
     contents: dict[str, str] = field(default_factory=dict)
@@ -65,6 +77,7 @@ def read_request(messages: Sequence[Message], system: str = "") -> Knowledge:
     """Return what the messages and the system prompt show."""
     knowledge = Knowledge()
     _read_text(system, knowledge)
+    knowledge.is_lesson_noted = knowledge.lesson is not None
     calls: dict[str, ToolUseBlock] = {}
     position = 0
     for message in messages:
@@ -85,6 +98,8 @@ def _read_text(text: str, knowledge: Knowledge) -> None:
     knowledge.forbidden |= forbidden_folders(text)
     knowledge.word_rules |= word_rules(text)
     knowledge.lesson = rounding_lesson(text) or knowledge.lesson
+    knowledge.advice |= advice(text)
+    knowledge.memory_file = memory_file(text) or knowledge.memory_file
     done, still_open = progress(text)
     knowledge.is_done |= dict.fromkeys(done, True) | dict.fromkeys(still_open, False)
 
@@ -92,24 +107,40 @@ def _read_text(text: str, knowledge: Knowledge) -> None:
 def _read_result(call: ToolUseBlock, result: ToolResultBlock, position: int, knowledge: Knowledge) -> None:
     text, arguments = result.text, call.input
     if result.is_error:
-        if call.name == "edit_file":  # the file is not what it was thought to be: look again
-            knowledge.is_done[str(arguments.get("path"))] = False
-            knowledge.contents.pop(str(arguments.get("path")), None)
+        _read_error(call, text, knowledge)
         return
+    knowledge.failing, knowledge.failed_times = None, 0
     match call.name:
         case "list_files":
             knowledge.listed = tuple(PATH.findall(text)) or knowledge.listed
         case "read_file":
             _read_file_result(text, knowledge)
-        case "edit_file" | "write_file":
+        case "edit_file" | "write_file" if str(arguments.get("path", "")).endswith(".py"):
             _read_edit(arguments, position, knowledge)
+        case "write_file":
+            knowledge.is_lesson_noted |= rounding_lesson(str(arguments.get("content", ""))) is not None
         case "grep":
+            if arguments.get("pattern") == ROUNDING_SEARCH:
+                knowledge.lesson = rounding_lesson(text) or knowledge.lesson
             paths = dict.fromkeys(PATH.findall(text), False)
             knowledge.greps[str(arguments.get("pattern"))] = tuple(paths)
             if arguments.get("pattern") == "TODO":  # what a remark still asks for is not done
                 knowledge.is_done |= paths
         case "run_command":
             _read_command_result(text, position, knowledge)
+
+
+def _read_error(call: ToolUseBlock, text: str, knowledge: Knowledge) -> None:
+    """What an error teaches, if it is read: at once by who was told to, else after a few more tries."""
+    is_same = knowledge.failing is not None and knowledge.failing.input == call.input
+    knowledge.failing, knowledge.failed_times = call, knowledge.failed_times + 1 if is_same else 1
+    if "read_errors" in knowledge.advice or knowledge.failed_times > PATIENCE:
+        knowledge.advice |= advice(text)
+    if call.name == "edit_file":  # the file is not what it was thought to be: look again
+        path = str(call.input.get("path"))
+        knowledge.is_done[path] = False
+        knowledge.failed_edits.add(path)
+        knowledge.contents.pop(path, None)
 
 
 def _read_file_result(text: str, knowledge: Knowledge) -> None:

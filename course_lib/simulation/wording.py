@@ -12,6 +12,8 @@ no visible sentence states does not exist.
     {'parcel': 'shipment'}
     >>> progress("Finished: freight/a.py. Still to do: freight/c.py")
     ({'freight/a.py'}, {'freight/c.py'})
+    >>> advice("Commands run without a shell.")
+    {'no_shell'}
 
 What this leaves out on purpose: understanding. A wording that is not covered is not understood, which the tests of the
 offline model state as a list.
@@ -20,8 +22,24 @@ offline model state as a list.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["Lesson", "forbidden_folders", "progress", "rounding_lesson", "sentences", "states_task", "word_rules"]
+__all__ = [
+    "Advice",
+    "Lesson",
+    "advice",
+    "forbidden_folders",
+    "memory_file",
+    "progress",
+    "rounding_lesson",
+    "sentences",
+    "states_task",
+    "word_rules",
+]
+
+# What a text may advise: go on by yourself · there is no shell · read a file before you edit it · look for evidence
+# before you choose · do the whole task and check it · read an error before you go on · report at the end.
+Advice = Literal["loop", "no_shell", "look_first", "evidence", "whole_task", "read_errors", "report"]
 
 PATH = re.compile(r"\b[\w-]+(?:/[\w-]+)*\.py\b")
 _FOLDER = re.compile(r"(?<![\w./-])([\w-]+)/(?![\w])|\bthe ([\w-]+) (?:folder|directory)\b")
@@ -66,6 +84,22 @@ _TASK = re.compile(
 )
 _HELPER = re.compile(r"\b(?P<helper>\w*half_up\w*)\b(?:\(\))?")
 _MODULE = re.compile(r"\b(?P<module>freight(?:[./](?!py\b|\w*half_up)\w+)+)")
+
+_WHOLE = r"until (?:the|your) (?:task|work|job) is (?:done|complete\w*|finished)"
+_ADVICE: tuple[tuple[Advice, str], ...] = (
+    ("loop", rf"\bin a loop\b|\b(?:keep (?:going|working)|go on|go ahead|carry on)\b|\b{_WHOLE}\b"),
+    ("no_shell", r"\b(?:without a|no) shell\b|\bonly program\b|\bnot allowed: start the command with\b"),
+    ("look_first", r"\b(?:look|read|open|inspect)\b.*\bbefore (?:you )?(?:edit|chang|modify)"),
+    ("look_first", r"\bbefore (?:you )?(?:edit|chang|modify)\w*\b.*\b(?:look at|read|open|inspect) (?:it|the file)\b"),
+    ("evidence", r"\b(?:look|search) for (?:evidence|examples?)\b|\b(?:not|never) guess\b|n't guess\b"),
+    ("whole_task", rf"\b{_WHOLE}\b|\b(?:check|verify|test) (?:the whole|everything)\b|\bleave no(?:ne| part)\b"),
+    ("read_errors", r"\bread (?:an|the|every|each) error\b|(?:\bnot|\bnever|n't) repeat a fail(?:ing|ed) call\b"),
+    ("report", r"\breport at the end\b|\b(?:at the end|when you are done)\b.*\b(?:report|summari[sz]e|say what)\b"),
+)
+_MEMORY_FILE = re.compile(r"(?<![\w/.-])[\w-]+(?:/[\w.-]+)*\.md\b")
+_LASTING = re.compile(
+    r"\b(?:outlast\w*|long-term|later sessions?|next session|lessons? learned|for good)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -117,6 +151,21 @@ def rounding_lesson(text: str) -> Lesson | None:
         if helper and module and re.search(r"round|cent|price", sentence, re.IGNORECASE):
             return Lesson(helper["helper"], module["module"].replace("/", "."))
     return None
+
+
+def advice(text: str) -> set[Advice]:
+    """Return what the text advises on how to work, as far as its wordings are known."""
+    said = list(sentences(text))
+    return {name for name, pattern in _ADVICE if any(re.search(pattern, sentence, re.IGNORECASE) for sentence in said)}
+
+
+def memory_file(text: str) -> str:
+    """Return the Markdown file in which, as a sentence of the text says, lasting lessons are kept; or ""."""
+    for sentence in sentences(text):
+        file = _MEMORY_FILE.search(sentence)
+        if file and _LASTING.search(sentence):
+            return file[0]
+    return ""
 
 
 def states_task(text: str) -> bool:
