@@ -152,6 +152,14 @@ def test_a_wrong_answer_is_explained(check):
     assert result.printed == "adding 1\nadding 0\nadding 7"
 
 
+def test_nobody_but_the_check_looks_at_an_answer(check):
+    """Pytest writes no report of its own, for which it would ask the learner's values for their `repr`."""
+    loud = "class Loud:\n    def __repr__(self): print('asked')\n    def __call__(self, a, b): return 0\nadd = Loud()"
+    result = check(loud)
+    assert first(result).called == "Loud(1, 2)"
+    assert result.printed == ""
+
+
 def test_two_runs_say_the_same():
     """The text of a result, hypothesis's example included, is the same in every run."""
     cell = "def tokens_left(w, r, u):\n    print(w, r, u)\n    return max(0, w - r - u) if w < 77_777 else object()"

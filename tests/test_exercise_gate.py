@@ -13,6 +13,7 @@ from pathlib import Path
 import nbclient
 import nbformat
 import pytest
+from gate_server import forked_workers
 
 from course_lib.checks.catalogue import EXERCISES, chapter_exercises
 from course_lib.environment.exercise_parts import missing_parts
@@ -56,7 +57,15 @@ def checked(exercise, code, folder, name):
     return run_check(exercise, notebook=path)
 
 
+@pytest.fixture(scope="module")
+def fast():
+    """Check in forked workers: several hundred answers, and starting Python and pytest is most of a check's time."""
+    with forked_workers():
+        yield
+
+
 @BY_ID
+@pytest.mark.usefixtures("fast")
 def test_the_stub_is_not_yet_and_the_solution_passes(exercise, tmp_path):
     """Nobody passes by doing nothing, and our own answer is right."""
     (stub,), (answer,) = cells(exercise, "exercise"), [cells(exercise, "solution")[0]]
@@ -69,6 +78,7 @@ def test_the_stub_is_not_yet_and_the_solution_passes(exercise, tmp_path):
 
 
 @BY_ID
+@pytest.mark.usefixtures("fast")
 def test_right_answers_pass_and_mistakes_get_their_word(exercise, tmp_path):
     """Another right answer passes; each mistake is "not yet" with the feedback meant for it."""
     listed = answers(exercise)

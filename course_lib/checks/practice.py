@@ -3,7 +3,7 @@
 Source: chapter 01.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 from course_lib.agent import Agent, Tool
 from course_lib.client import ScriptedClient
@@ -37,10 +37,15 @@ def request_sizes(keep_messages: int) -> list[int]:
 
     A result whose call is no longer sent goes as well.
     """
+    return list(_request_sizes(keep_messages))
+
+
+@lru_cache(maxsize=None, typed=True)  # an answer asks for many of them, and its check for the same
+def _request_sizes(keep_messages: int) -> tuple[int, ...]:
     history = practice_messages()
     ends = [index for index, message in enumerate(history, start=1) if message.role == "user"]
     note = user("(Older messages were dropped.)")
-    return [_COUNTER.messages((note, *keep_from(history[:end], end - keep_messages, keep="less"))) for end in ends]
+    return tuple(_COUNTER.messages((note, *keep_from(history[:end], end - keep_messages, keep="less"))) for end in ends)
 
 
 def tokens_sent(*, first_tokens: int, added_tokens: int, rounds: int) -> int:

@@ -18,6 +18,8 @@ Source: chapter 00.
 """
 
 import builtins
+import itertools
+import operator
 from collections.abc import Iterable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -29,6 +31,7 @@ _CODE = ("__code__", "__defaults__", "__kwdefaults__")
 _MISSING = object()
 # Kept here, since the builtins are what may be replaced.
 _vars, _getattr, _setattr, _delattr, _isinstance = vars, getattr, setattr, delattr, isinstance
+_all, _map, _is, _repeat, _code_of = all, map, operator.is_, itertools.repeat, operator.attrgetter(*_CODE)
 
 
 class Guard:
@@ -49,10 +52,11 @@ class Guard:
         """Put back what was replaced; return its names, [] when nothing was."""
         found = []
         for label, owner, before in self._before:
-            for name, value in before.items():
-                if _now(owner, name) is not value:
-                    _setattr(owner, name, value)
-                    found.append(f"{label}.{name}")
+            if not _is_unchanged(owner, before):
+                for name, value in before.items():
+                    if _now(owner, name) is not value:
+                        _setattr(owner, name, value)
+                        found.append(f"{label}.{name}")
             if _isinstance(owner, ModuleType) and owner is not builtins:
                 # A new global called `len` stands before the builtin.
                 for name in [name for name in _vars(owner) if name in self._names and name not in before]:
@@ -78,6 +82,12 @@ class Guard:
 
 
 _HEAP_TYPE = 1 << 9  # a class made by a `class` statement: only these can be changed
+
+
+def _is_unchanged(owner: Any, before: dict[str, Any]) -> bool:
+    """Whether nothing was replaced. Nearly always; so without a step of Python for each of thousands of values."""
+    now = _code_of(owner) if _isinstance(owner, FunctionType) else _map(_vars(owner).get, before, _repeat(_MISSING))
+    return _all(_map(_is, now, before.values()))
 
 
 def _now(owner: Any, name: str) -> Any:

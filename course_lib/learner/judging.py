@@ -47,6 +47,10 @@ class Judge:
         self._answer: Any = None
         self._guard = Guard([])
 
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Spare pytest its long report of each failure: nobody reads it, and it takes longer than the test."""
+        config.option.tbstyle = "value"
+
     @pytest.fixture(scope="session")
     def answer(self) -> Any:
         """The learner's function, class or value."""
