@@ -1,6 +1,6 @@
 """How fast is the meter? Run by hand (`make bench`); takes about half a minute and needs Chromium.
 
-    python3 -m course_lib bench
+    python3 -m course_lib bench meter
 
 It measures three things: what an update costs when a run is short and when it is long, how many updates a second reach
 a page of real JupyterLab, and how long it takes from pressing Run to the first picture.

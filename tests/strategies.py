@@ -2,13 +2,14 @@
 
 `conversations()` draws what both providers accept, `broken_conversations()` what a careless trimmer leaves behind.
 Texts, images, thinking and calls stand in them as in real sessions: parallel calls, results in any order, text after
-the results, results inside results.
+the results, results inside results. `histories()` are long ones, for what makes conversations shorter.
 """
 
 from collections.abc import Callable
 from functools import cache
 from itertools import permutations
 
+from compaction_histories import ENDINGS, MOVES, build_history
 from hypothesis import strategies as st
 
 from course_lib.messages import (
@@ -162,3 +163,11 @@ def _with_one_id(message: Message, tool_use_id: str) -> Message:
 def broken_conversations(*, prefix: str = "b") -> st.SearchStrategy[Messages]:
     """Conversations that may break every rule of pairing (a few are valid by chance)."""
     return _soups(prefix) | _damaged(prefix)
+
+
+@cache
+def histories(*, max_moves: int = 25) -> st.SearchStrategy[Messages]:
+    """Long conversations, as agents have them: mixed ones, and turns of one kind of move over and over."""
+    moves = st.lists(st.sampled_from(MOVES), max_size=max_moves)
+    endless = st.builds(lambda move, times: [move] * times, st.sampled_from(MOVES), st.integers(1, 2 * max_moves))
+    return st.builds(build_history, moves | endless, st.sampled_from(ENDINGS), st.booleans())

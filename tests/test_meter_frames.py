@@ -1,6 +1,7 @@
 """From events to frames: what was sent, what came of it, and what it costs to know."""
 
 import itertools
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -8,9 +9,12 @@ from meter_runs import Detail, build, compacted, growing, histories, refused, re
 
 from course_lib.agent import Agent
 from course_lib.client import Request, ScriptedClient
+from course_lib.compaction import apply
 from course_lib.errors import ConnectionFailedError, ContextOverflowError
 from course_lib.events import HistoryRewritten, RequestSent, RunFailed, record_run
+from course_lib.ladder import Ladder, Step, climb
 from course_lib.messages import ToolResultBlock, Usage, assistant, user
+from course_lib.strategies import Truncation
 from course_lib.tokens import MessageCounter
 from course_lib.widgets.changes import changes
 from course_lib.widgets.columns import Columns
@@ -88,6 +92,45 @@ def test_a_compaction_has_the_name_that_its_detail_gives(detail, name):
     before, after = (user("x" * 30), user("y")), (user("y"),)
     builder = build([HistoryRewritten(1, before, after, detail), *growing(1)])
     assert [(c.name, c.tokens_freed) for c in builder.frames[0].compactions] == [(name, 34)]
+
+
+@pytest.mark.parametrize(
+    ("edit", "shown"),
+    [
+        (lambda messages: messages[2:], [("mine", 34)]),
+        (lambda messages: messages, []),  # skipped: nothing to see
+        (lambda messages: messages[:1], [("✗ mine", 0)]),  # failed: the newest message is gone
+    ],
+)
+def test_what_was_skipped_is_not_marked_and_what_failed_is_crossed(edit, shown):
+    """An applied compaction has its name and what it freed, a failed one a cross before its name and freed nothing."""
+    before = (user("x" * 14), user("y" * 12), user("z"))
+    edit.__name__ = "mine"
+    after, event = apply(edit, before, MessageCounter(len))
+    builder = build([HistoryRewritten(1, before, after, event), *growing(1, messages=after)])
+    assert [(c.name, c.tokens_freed) for c in builder.frames[0].compactions] == shown
+    assert [(c.name, c.tokens_freed) for c in builder.track("t").compactions] == shown
+
+
+def test_a_climb_has_the_names_of_the_steps_that_helped():
+    """A ladder's report is marked by what it did, or, when no step helps, by a cross and those words."""
+    before = (*(user("x" * 96) for _ in range(9)), user("z"))
+    ladder = Ladder(name="l", steps=(Step(0.5, Truncation(keep_messages=2)),), target_ratio=0.3)
+    window, counter = Window(context_tokens=1_000, reserve_tokens=0), MessageCounter(len)
+    after, _, report = climb(ladder, before, window, counter)
+    builder = build([HistoryRewritten(1, before, after, report), *growing(1, messages=after)])
+    assert [c.name for c in builder.frames[0].compactions] == ["truncation"]
+    same, _, stuck = climb(ladder, before[-2:], Window(context_tokens=150, reserve_tokens=0), counter)
+    builder = build([HistoryRewritten(1, before[-2:], same, stuck), *growing(1, messages=same)])
+    assert [(c.name, c.tokens_freed) for c in builder.frames[0].compactions] == [("✗ no step helps", 0)]
+
+
+def test_a_skipped_compaction_still_tells_the_breaker():
+    """A report without a compaction may carry the breaker's state."""
+    kept = (user("x"),)
+    skipped = SimpleNamespace(outcome="skipped", name="snip", breaker="open")
+    builder = build([HistoryRewritten(1, kept, kept, skipped), *growing(1)])
+    assert (builder.frames[0].compactions, builder.frames[0].breaker) == ((), "open")
 
 
 def test_a_breaker_keeps_its_state_until_the_next_report():
