@@ -150,6 +150,8 @@ def exercises(_arguments: argparse.Namespace) -> int:
 BENCHMARKS = {
     "meter": "updates a second of the live meter (half a minute; needs Chromium)",
     "logs": "reading session logs: megabytes a second, and the memory that a large folder takes",
+    "properties": "every strategy on 10,000 random histories: does each keep to the rules? (ten minutes)",
+    "hundred_rounds": "the simulation of chapter 06 with 200 seeds: does every request fit? (a minute or two)",
     "tokens": "counting a session of 10,000 rounds, each message once, and in other ways",
 }
 
@@ -158,7 +160,7 @@ def bench(arguments: argparse.Namespace) -> int:
     """Run one benchmark by its name, or list them all."""
     name, *rest = arguments.rest or [""]
     if name not in BENCHMARKS:
-        listed = "".join(f"\n  course bench {known:10}{what}" for known, what in BENCHMARKS.items())
+        listed = "".join(f"\n  course bench {known:15}{what}" for known, what in BENCHMARKS.items())
         print(f"{f'There is no benchmark {name!r}.' if name else 'Name one benchmark.'}{listed}", file=sys.stderr)
         return 2
     root = course_root()

@@ -6,11 +6,16 @@
     ├── TokenizerDataError         the shipped vocabulary cannot be used
     ├── ToolError                  a tool refuses its input: the agent turns it into an error result
     ├── WorkspaceError             a workspace folder that cannot be made or used
+    ├── TranscriptError            a session's transcript cannot be written, read, or is open elsewhere
+    ├── CompactionError            a conversation could not be made shorter; it is as it was
+    │   ├── NothingToDoError           there was nothing to make shorter
+    │   └── SummaryError               a model's summary that cannot be used; its `fault` says why
     ├── …                          the leaves add their own: an unknown exercise, a learner's folder in the way
     └── ModelError                 a model call that gave no usable answer
         ├── InvalidRequestError        refused as malformed: sending it again cannot help
         │   ├── PairingError               a tool call without its result, or the reverse
         │   └── ContextOverflowError       the request is longer than the window
+    │       └── RecoveryExhaustedError     … and nothing that was tried made it short enough
         ├── AuthenticationError        no key, a wrong key, or no right to the model
         ├── RateLimitError             too many requests: wait `retry_after_seconds`
         ├── OverloadedError            the provider is busy or broken: try later
@@ -26,6 +31,7 @@ Source: chapter 01; the shapes behind the model errors are in `course_lib.provid
 __all__ = [
     "AuthenticationError",
     "BrokenResponseError",
+    "CompactionError",
     "ConnectionFailedError",
     "ContextOverflowError",
     "CourseError",
@@ -33,13 +39,17 @@ __all__ = [
     "InvalidRequestError",
     "MessageFormatError",
     "ModelError",
+    "NothingToDoError",
     "OverloadedError",
     "PairingError",
     "RateLimitError",
+    "RecoveryExhaustedError",
     "SettingsError",
     "StreamCutError",
+    "SummaryError",
     "TokenizerDataError",
     "ToolError",
+    "TranscriptError",
     "WorkspaceError",
 ]
 
@@ -66,6 +76,31 @@ class ToolError(CourseError):
 
 class WorkspaceError(CourseError):
     """A workspace folder that cannot be made or used."""
+
+
+class TranscriptError(CourseError):
+    """A session's transcript that cannot be written, cannot be read, or is open in another process."""
+
+
+class CompactionError(CourseError):
+    """A conversation could not be made shorter, or what came out could not be used; the history is as it was."""
+
+
+class NothingToDoError(CompactionError):
+    """There was nothing to make shorter: no failure, and nothing was paid for."""
+
+
+class SummaryError(CompactionError):
+    """A model's summary that cannot be used.
+
+    Args:
+        message: what is wrong with it.
+        fault: the kind of fault, one of `summary_text.SummaryFault`.
+    """
+
+    def __init__(self, message: str, *, fault: str) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 class ModelError(CourseError):
@@ -110,6 +145,10 @@ class ContextOverflowError(InvalidRequestError):
         super().__init__(message, status=status)
         self.request_tokens = request_tokens
         self.limit_tokens = limit_tokens
+
+
+class RecoveryExhaustedError(ContextOverflowError):
+    """Nothing that was tried made the request short enough; the message lists it, and what would help."""
 
 
 class AuthenticationError(ModelError):

@@ -87,14 +87,15 @@ def draw_readme_picture(root: Path) -> None:
     """Run the scenario of chapter 00, with nothing managed and with the oldest dropped, and draw both."""
     from course_lib.events import record_run
     from course_lib.simulation.choices import STRATEGIES
-    from course_lib.simulation.scenario import REFACTORING, build_agent
+    from course_lib.simulation.scenario import REFACTORING
+    from course_lib.simulation.setup import make_setup
     from course_lib.simulation.workspace import make_workspace
     from course_lib.widgets.meter import Meter
 
     meter = Meter()
     for name, show in (("keep the last 20", meter.show_run), ("none", meter.lay_over)):
         with make_workspace() as workspace:
-            agent = build_agent(workspace, **STRATEGIES[name](REFACTORING))
+            agent = make_setup(REFACTORING).agent(workspace, STRATEGIES[name])
             show(record_run(agent.run(REFACTORING.task)), name)
     (root / README_PICTURE).write_text(meter.picture().svg + "\n", encoding="utf-8", newline="\n")
 

@@ -10,12 +10,24 @@ Source: chapter 00.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from course_lib.client import Request, Response, response_for
-from course_lib.messages import Block, Messages, TextBlock, ToolSpec, ToolUseBlock, Usage, assistant, tool_uses
+from course_lib.messages import (
+    Block,
+    Messages,
+    TextBlock,
+    ToolSpec,
+    ToolUseBlock,
+    Usage,
+    assistant,
+    tool_uses,
+)
 from course_lib.providers.refusals import Dialect, check_request_as
 from course_lib.simulation.perception import read_request
 from course_lib.simulation.policy import Step, next_step
+from course_lib.simulation.summarising import summary_request, write_summary
+from course_lib.text_cuts import head
 from course_lib.tokens import MessageCounter, TiktokenCounter
 
 __all__ = ["OfflineModel"]
@@ -49,10 +61,22 @@ class OfflineModel:
         """
         request = Request(messages=tuple(messages), system=system, tools=tuple(tools), max_tokens=max_tokens)
         tokens = check_request_as(self.dialect, request, window_tokens=self.window_tokens, counter=self.counter)
+        wanted = summary_request(messages)
+        if wanted:
+            return self._summary(wanted, tokens, max_tokens)
         step = next_step(read_request(messages, system))
         message = assistant(*_blocks(step, _first_free_number(messages)))
         usage = Usage(input_tokens=tokens, output_tokens=self.counter.message(message))
         return response_for(message, usage)
+
+    def _summary(self, request: str, tokens: int, max_tokens: int) -> Response:
+        """A summary by extraction; one that is too long is cut off, as any model's answer would be."""
+        text = write_summary(request)
+        written = head(text, max_tokens - self.counter.message_overhead_tokens, self.counter.text)
+        message = assistant(written)
+        usage = Usage(input_tokens=tokens, output_tokens=self.counter.message(message))
+        response = response_for(message, usage)
+        return response if written == text else replace(response, stop_reason="max_tokens")
 
 
 def _blocks(step: Step, number: int) -> list[Block]:

@@ -4,8 +4,8 @@
 are, what stands in them, which were edited, what the last test run said. There is no other memory. A fact that is no
 longer in the request is no longer known, whoever removed it and however well it was meant.
 
-What this leaves out on purpose: who wrote the context. Nothing here looks at `Message.kind`, or at any mark that the
-course's own compactions leave.
+What this leaves out on purpose: who wrote the context. Nothing here looks at `Message.kind`, or at any mark that only
+the course's own compactions leave; a file shown as `<file path="a.py">` is one in anybody's words.
 """
 
 import re
@@ -31,6 +31,8 @@ __all__ = ["PATIENCE", "ROUNDING_SEARCH", "Knowledge", "read_request"]
 PATIENCE = 2  # how often a failing call is repeated by who was not told to read errors
 ROUNDING_SEARCH = "def .*(round|half)"  # what is searched for to find out how the project rounds
 
+_SHOWN_FILE = re.compile(r'<(file\w*) path="([^"]+)"[^>]*>\n(.*?)\n</\1>', re.DOTALL)  # the text in a mark, as is usual
+_NOT_WHOLE = re.compile(r"^\[(?:…|cannot be read\b).*\]$", re.MULTILINE)
 _FULL_READ = re.compile(r"^(?P<path>\S+) \((?P<count>\d+) lines?\)\n")
 _TEST_TOTAL = re.compile(r"^\d+ tests?, (\d+) failures?$", re.MULTILINE)
 _TEST_FAILURE = re.compile(r"^FAIL\s+(\S+)(?:.*\n(?:[ \t]+.*\n?)*)?", re.MULTILINE)
@@ -94,6 +96,10 @@ def read_request(messages: Sequence[Message], system: str = "") -> Knowledge:
 
 
 def _read_text(text: str, knowledge: Knowledge) -> None:
+    for _, path, content in _SHOWN_FILE.findall(text) if "<file" in text else ():
+        if not _NOT_WHOLE.search(content):
+            knowledge.contents[path] = content
+    text = _SHOWN_FILE.sub("", text)  # what stands in a file is no order
     knowledge.has_task |= states_task(text)
     knowledge.forbidden |= forbidden_folders(text)
     knowledge.word_rules |= word_rules(text)

@@ -32,7 +32,7 @@ from course_lib.messages import ToolSpec
 from course_lib.simulation.commands import run_program, search_texts, split_command
 from course_lib.simulation.workspace import MAX_FILE_BYTES, Workspace
 
-__all__ = ["ToolLimits", "workspace_tools"]
+__all__ = ["ToolLimits", "tool_specs", "workspace_tools"]
 
 _MAX_LINE_CHARS = 300  # of a line that grep shows
 _MAX_SEARCH_CHARS = 20_000_000  # of all files that one grep searches, which are held in memory
@@ -105,6 +105,11 @@ def workspace_tools(workspace: Workspace, limits: ToolLimits | None = None) -> t
     limits = limits or ToolLimits()
     box = _Toolbox(workspace, limits)
     return tuple(Tool(_spec(name, limits), getattr(box, name)) for name in _DEFINITIONS)
+
+
+def tool_specs(limits: ToolLimits | None = None) -> tuple[ToolSpec, ...]:
+    """Return what a model is told about the six tools: the same for every workspace."""
+    return tuple(_spec(name, limits or ToolLimits()) for name in _DEFINITIONS)
 
 
 def _spec(name: str, limits: ToolLimits) -> ToolSpec:

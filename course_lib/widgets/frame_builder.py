@@ -130,9 +130,13 @@ class FrameBuilder:
         breaker = getattr(event.detail, "breaker", None)
         if breaker is not None:
             self._breaker = str(getattr(breaker, "state", breaker))
+        outcome = getattr(event.detail, "outcome", "applied")
+        if outcome == "skipped":
+            return  # nothing to see
         gone, new = _differing(event.before, event.after)
         freed = sum(map(self.tokens, gone)) - sum(map(self.tokens, new))
-        done = Compaction(str(getattr(event.detail, "name", "") or "history rewritten"), freed)
+        name = str(getattr(event.detail, "name", "") or "history rewritten")
+        done = Compaction(name if outcome == "applied" else f"✗ {name}", freed)
         self._pending = grouped((*self._pending, done))
         self._compactions = grouped((*self._compactions, done))
 

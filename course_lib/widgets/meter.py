@@ -18,8 +18,9 @@ from typing import Any
 import ipywidgets
 
 from course_lib.events import AgentEvent, RequestSent, Run, record_run
-from course_lib.simulation.choices import SCENARIOS, STRATEGIES, MakeHooks
-from course_lib.simulation.scenario import Scenario, build_agent
+from course_lib.simulation.choices import SCENARIOS, STRATEGIES
+from course_lib.simulation.scenario import Scenario
+from course_lib.simulation.setup import MakeHooks, make_setup
 from course_lib.simulation.workspace import make_workspace
 from course_lib.tokens import MessageCounter, TiktokenCounter
 from course_lib.widgets.controls import NOTHING, Controls
@@ -181,7 +182,7 @@ class Meter(ipywidgets.VBox):
                 builder = stage.main if name == names[0] else stage.lay_over(name)
                 try:
                     with make_workspace() as workspace:
-                        agent = build_agent(workspace, scenario=scenario, **self.strategies[name](scenario))
+                        agent = make_setup(scenario).agent(workspace, self.strategies[name])
                         self.last_run = self._watch(agent.run(scenario.task), builder, painter, pace)
                 except Exception as error:  # nobody would see it in a thread: the learner's own strategy may raise
                     problem = f"{name} broke: {type(error).__name__}: {error}"
