@@ -149,9 +149,7 @@ class ThreadFold:
         else:
             self.context.compact(replacement, event.kept_messages)
             self.epoch += 1
-            self.unlogged = (
-                None  # measured anew at the next bill: a session that starts in the middle gets it right then
-            )
+            self.unlogged = None  # measured anew at the next bill: right also for a session that starts in the middle
         for entry in replacement:
             for place, tokens in enumerate(entry.parts):
                 self.added_tokens[place] += tokens

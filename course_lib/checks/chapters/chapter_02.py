@@ -84,12 +84,12 @@ QUESTIONS: tuple[Question, ...] = (
         right=1,
         options=(
             Option(
-                "In the constraints section, in capital letters.",
+                "In the constraints section of the system prompt, in capital letters.",
                 "A sentence is a request, however loud. Most of the time it is followed.",
             ),
             Option(
-                "In code: the tool refuses. A sentence in the prompt may explain why.",
-                "Right. What must never happen belongs in code; the sentence only saves refused calls.",
+                "In the tool, which refuses.",
+                "Right. What must never happen belongs in code; a sentence in the prompt only saves refused calls.",
             ),
             Option(
                 "In the project's memory file.",
@@ -102,10 +102,13 @@ QUESTIONS: tuple[Question, ...] = (
         text="The system prompt ends with the time, to the minute, and is built anew for each request. What is lost?",
         right=2,
         options=(
-            Option("Nothing: the changing part stands last.", "Last in the system prompt, but what comes behind that?"),
+            Option(
+                "Nothing: the changing part stands last, behind all that stays the same.",
+                "Last in the system prompt, but what comes behind that?",
+            ),
             Option("The few tokens of the time.", "They change, too. But a cache ends at the first difference."),
             Option(
-                "The whole conversation, which comes behind the system prompt.",
+                "The whole conversation, which comes behind it.",
                 "Right. Everything behind the first changed character is read anew.",
             ),
         ),

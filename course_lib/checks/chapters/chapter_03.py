@@ -83,9 +83,12 @@ QUESTIONS: tuple[Question, ...] = (
         text="Why is tool output nearly always undercounted by characters / 4?",
         right=1,
         options=(
-            Option("It is long.", "The rule is off by a share, whatever the length."),
             Option(
-                "It is made of digits, signs and rare names, which have few characters a token.",
+                "It is long, so that the small errors of its many lines add up to a large one.",
+                "The rule is off by a share, whatever the length.",
+            ),
+            Option(
+                "Digits, signs and rare names have few characters a token.",
                 "Right. Four characters a token is a statement about English prose.",
             ),
             Option(
@@ -123,11 +126,11 @@ QUESTIONS: tuple[Question, ...] = (
                 "Right. 0.70 / 0.80 is 0.875; the rest is room for the step that comes before the next look.",
             ),
             Option(
-                "Never: a count must be exact.",
+                "Never: a count on which such a decision hangs has to be exact.",
                 "Far from the limit it need not be. The experiment in the chapter survives at 70 % with such a count.",
             ),
             Option(
-                "Always: 20 % is a small error.",
+                "Always: 20 % is a small error, and 70 % is far from the limit.",
                 "It is bearable at 70 %, and deadly at 90 %. It depends on the threshold and on the steps.",
             ),
         ),

@@ -82,11 +82,14 @@ QUESTIONS: tuple[Question, ...] = (
         right=0,
         options=(
             Option(
-                "When more than 24 % of the window is reserved for the answer.",
+                "When over 24 % is reserved for the answer.",
                 "Right. Request and answer share the window.",
             ),
             Option("Never: it is below 100 %.", "The answer comes out of the same window."),
-            Option("When the last message is very long.", "How the tokens are spread over messages does not matter."),
+            Option(
+                "When the last message alone is longer than all the others together.",
+                "How the tokens are spread over messages does not matter.",
+            ),
         ),
     ),
     Question(
@@ -107,11 +110,14 @@ QUESTIONS: tuple[Question, ...] = (
         text="A log says that the first call read 20,000 tokens, but its messages have 300. Where are the others?",
         right=2,
         options=(
-            Option("In the answer.", "What a call reads does not hold its answer."),
-            Option("The log counts characters.", "Bills count tokens."),
             Option(
-                "In the system prompt and the tool definitions, which few programs log.",
-                "Right. The difference is the fixed cost that the log does not show.",
+                "In the answer, which is billed together with the request.",
+                "The answer is billed apart: what a call *read* does not hold it.",
+            ),
+            Option("Nowhere: the log counts characters, the bill counts tokens.", "Both count tokens."),
+            Option(
+                "In system prompt and tool definitions.",
+                "Right. Few programs log them: the difference is the fixed cost.",
             ),
         ),
     ),
