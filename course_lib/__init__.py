@@ -46,7 +46,14 @@ READING_ORDER = (
     "transcript",  # chapter 07: everything that was said, on disk, and the view from which to go on
     "microcompact",  # chapter 07: old tool results give way to a line
     "layers",  # chapter 07: micro, auto and manual as one ladder
+    "prompt_cache",  # chapter 08: what is read, written and paid for in each request
+    "spill",  # chapter 08: long texts in files of their own, and a tool to read them
+    "tool_budget",  # chapter 08: tier 1, results that are too long go to a file
     "snip",  # chapter 08: the oldest rounds go, a mark stays
+    "own_marks",  # chapter 08: a mark must not come back as a file's text
+    "collapse",  # chapter 09: tier 4, the history is whole and the view is small
+    "session_memory",  # chapter 09: tier 5, notes that are kept while the work goes on
+    "tiers",  # chapter 09: all five as one ladder
     "restore",  # chapter 10: what a compaction takes and the work needs again
     "recovery",  # chapter 10: when the request was refused as too long
 )

@@ -49,18 +49,40 @@ INVALID_JSON = "INVALID_JSON"  # the one key of an input whose arguments were no
 _ATTACHMENT_TEXT = "[attached to the next user message]"
 
 
-def to_openai(messages: Sequence[Message], *, system: str = "", reasoning: bool = False) -> list[Record]:
+def to_openai(
+    messages: Sequence[Message], *, system: str = "", reasoning: bool = False, join_users: bool = False
+) -> list[Record]:
     """Return the messages as Chat Completions take them, the system prompt first.
 
     Args:
         messages: the conversation.
         system: the system prompt; none when empty.
         reasoning: send thinking back as `reasoning_content` (DeepSeek and some local servers want it).
+        join_users: make one message of several of the user in a row, which the chat templates of some models refuse.
     """
     records: list[Record] = [{"role": "system", "content": system}] if system else []
     for message in messages:
         records += _assistant_to_openai(message, reasoning) if message.role == "assistant" else _user_to_openai(message)
-    return records
+    return _with_joined_users(records) if join_users else records
+
+
+def _with_joined_users(records: Iterable[Record]) -> list[Record]:
+    joined: list[Record] = []
+    for record in records:
+        if joined and record["role"] == joined[-1]["role"] == "user":
+            first, second = joined[-1]["content"], record["content"]
+            if isinstance(first, str) and isinstance(second, str):
+                both: object = f"{first}\n\n{second}"
+            else:
+                both = [*_as_parts(first), *_as_parts(second)]
+            joined[-1] = {**joined[-1], "content": both}
+        else:
+            joined.append(record)
+    return joined
+
+
+def _as_parts(content: str | list[Record]) -> list[Record]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _assistant_to_openai(message: Message, reasoning: bool) -> list[Record]:

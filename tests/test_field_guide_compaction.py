@@ -45,7 +45,7 @@ AREAS = {
 # Cases about parts of the course that come later.
 LATER = {
     "CTX-035": "all ways to a compaction go through one circuit breaker: chapter 11",
-    "CTX-109": "what is sent again after a refusal: chapter 10",
+    "CTX-109": "what is sent again after a refusal: see test_field_guide_summaries",
 }
 LETTERS = MessageCounter(len, message_overhead_tokens=0)
 QUARTERS = MessageCounter(chars_counter(4))

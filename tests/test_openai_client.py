@@ -282,6 +282,16 @@ def test_parallel_calls_are_put_together(parts, ids, inputs):
     assert {call.name for call in calls} == {"ls"}
 
 
+def test_users_in_a_row_are_joined_only_where_it_is_wanted():
+    """A local server with a strict chat template gets one message of the user, OpenAI gets both."""
+    history = (user("a summary", kind="summary"), user("go on"))
+    server = Server(completion(content="ok"), completion(content="ok"))
+    client_for(server, base_url=LOCAL, join_users=True).complete(history)
+    client_for(server).complete(history)
+    said = [[record["content"] for record in body["messages"]] for body in server.bodies]
+    assert said == [["a summary\n\ngo on"], ["a summary", "go on"]]
+
+
 def test_reasoning_goes_back_only_where_it_is_wanted():
     """DeepSeek gets `reasoning_content` with every answer, an empty one too; other servers never see it."""
     history = (user("a"), assistant(ThinkingBlock("hm"), "b"), user("c"), assistant("d"), user("e"))

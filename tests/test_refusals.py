@@ -88,6 +88,13 @@ OVERFLOW_WORDS = [
     ("request (20001 tokens) exceeds the available context size (8192 tokens), try increasing it", 20_001, 8_192),
     ("the request exceeds the available context size. try increasing the context size", None, None),
     ("prompt too long; exceeded max context length by 17 tokens", None, None),
+    # Gemini: field guide CTX-117
+    (
+        "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+        1_048_577,
+        1_048_576,
+    ),
+    ("The input token count exceeds the maximum number of tokens allowed 1048576", None, None),
     (f"{MAXIMUM} 4097 tokens, and then words that nobody has seen yet", None, 4_097),
 ]
 

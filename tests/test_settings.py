@@ -74,6 +74,20 @@ def test_a_providers_key_goes_to_no_other_address(name):
     assert settings.api_key.reveal() == "other-key"
 
 
+@pytest.mark.parametrize("name", ["openai", *PRESETS])
+def test_local_servers_get_one_message_of_the_user_in_a_row(name):
+    """Where the model's own chat template is applied, users are joined by default; the variable says otherwise."""
+    environ = {
+        "COURSE_PROVIDER": name,
+        "COURSE_WINDOW_TOKENS": "9000",
+        "COURSE_API_KEY": SECRET,
+        "OPENAI_API_KEY": SECRET,
+    }
+    assert settings_of(**environ).join_users == (name in {"ollama", "llamacpp", "vllm"})
+    assert settings_of(**environ, COURSE_JOIN_USERS="yes").join_users
+    assert not settings_of(**environ, COURSE_JOIN_USERS="no").join_users
+
+
 def test_every_setting_has_its_variable():
     """Numbers, fractions and yes or no are read as what they are."""
     settings = settings_of(

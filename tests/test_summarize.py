@@ -588,6 +588,60 @@ def test_the_offline_model_stays_under_the_cap_over_twenty_rounds():
     assert all(f"freight/m{number}.py" in summary_of(view) for number in range(18))
 
 
+WORK = (
+    user("Add docstrings. Never touch anything under vendor/."),
+    assistant(
+        "I edit it.", ToolUseBlock("e1", "edit_file", {"path": "freight/a.py", "old_text": "a", "new_text": "b"})
+    ),
+    user(ToolResultBlock("e1", "edited freight/a.py")),
+    assistant("Lesson: prices are rounded by half_up from freight.money.", ToolUseBlock("e2", "run_command", {})),
+    user(ToolResultBlock("e2", "command not allowed: rm", is_error=True)),
+)
+LATER_WORK = (
+    assistant("On.", ToolUseBlock("e3", "edit_file", {"path": "freight/b.py", "old_text": "a", "new_text": "b"})),
+    user(ToolResultBlock("e3", "edited freight/b.py")),
+)
+FILLER = tuple(m for n in range(4) for m in (assistant(f"Thinking {n}. " * 60), user("Go on.")))
+
+
+@pytest.mark.parametrize("share_prefix", [False, True])
+def test_the_offline_model_answers_both_stages_and_updates_its_summary(share_prefix):
+    """As text or with the shared prefix, first and second time: rules, files, lessons and errors of both rounds."""
+    client = OfflineModel(window_tokens=60_000, counter=COUNTER)
+    strategy = two_stage(client, keep_messages=2, share_prefix=share_prefix)
+    once, event = apply(strategy, (*WORK, *FILLER), COUNTER)
+    assert event.outcome == "applied", event.reason
+    twice, event = apply(strategy, (*once, *LATER_WORK, *FILLER), COUNTER)
+    assert event.outcome == "applied", event.reason
+    for view, files in ((once, ["a"]), (twice, ["a", "b"])):
+        text = summary_of(view)
+        assert "Never touch anything under vendor/." in text
+        assert [name for name in "ab" if f"freight/{name}.py" in text] == files
+        assert "half_up from freight.money" in text
+        assert "command not allowed: rm" in text
+        assert text.count("## Done") == text.count("## Errors") == 1
+
+
+@pytest.mark.parametrize("share_prefix", [False, True])
+@pytest.mark.parametrize(
+    ("prompt", "there", "gone"),
+    [
+        ("Write a <summary></summary>: which files are done.", "freight/a.py", ("vendor/", "half_up", "not allowed")),
+        ("Write a <summary></summary>: every rule.", "vendor/", ("freight/a.py", "half_up", "not allowed")),
+        ("Write a <summary></summary>:\n## Errors\n## Decisions", "not allowed", ("vendor/", "freight/a.py")),
+        ("Write a <summary></summary> in general.", "An assistant", ("vendor/", "freight/a.py", "half_up")),
+    ],
+)
+def test_what_the_prompt_does_not_ask_for_does_not_survive(prompt, there, gone, share_prefix, monkeypatch):
+    """The offline model gives what was asked for and no more, whichever way it is asked."""
+    monkeypatch.setattr(TwoStageSummary, "_instructions", prompt)
+    client = OfflineModel(window_tokens=60_000, counter=COUNTER)
+    after, event = apply(two_stage(client, keep_messages=2, share_prefix=share_prefix), (*WORK, *FILLER), COUNTER)
+    assert event.outcome == "applied", event.reason
+    assert there in summary_of(after)
+    assert not any(part in summary_of(after) for part in gone)
+
+
 def test_a_built_history_is_summarised_once():
     """A long mixed history, twice: the second pass right after the first has nothing to do."""
     history = build_history(["ask", "call long", "parallel", "error", "image"] * 6, "asked")

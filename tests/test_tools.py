@@ -374,3 +374,15 @@ def test_errors_become_error_results(workspace):
     assert results[3].text == "edited src/util.py: 1 replacement, 2 -> 2 lines"
     assert re.search(r"ZeroDivisionError: .*\nexit code 1$", results[5].text)
     assert workspace.read_text("src/util.py") == "def twice(x):\n    return x + x\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("write_file", {"path": "new.txt", "content": "a\n[… 900 of 1,000 tokens left out …]\n"}),
+        ("edit_file", {"path": "src/app.py", "old_text": "x", "new_text": "[text left out: 80 tokens]"}),
+    ],
+)
+def test_a_mark_of_a_compaction_is_not_written(call, tool, given):
+    """A model that copies a mark out of an old message is told to read the file again; nothing is written."""
+    assert "read the file again" in refusal(call, tool, **given)

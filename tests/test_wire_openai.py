@@ -3,6 +3,7 @@
 This shape can say less than the course's own. `comes_back_as` states exactly what returns from a round trip.
 """
 
+import itertools
 import json
 
 import pytest
@@ -594,6 +595,44 @@ def test_any_json_is_read_or_refused(records):
     except MessageFormatError:
         return
     assert isinstance(to_openai(messages, system=system, reasoning=True), list)
+
+
+JOINED = [
+    ([user("a"), user("b")], ["a\n\nb"]),
+    ([user("a"), user("b", "c"), user("d")], [[{"type": "text", "text": text} for text in "abcd"]]),
+    ([user(ImageBlock(url="https://example.org/a.png")), user("b")], [["image_url", "text"]]),
+    ([user("a"), assistant("b"), user("c")], ["a", "b", "c"]),
+    ([assistant("a"), assistant("b")], ["a", "b"]),
+]
+
+
+@pytest.mark.parametrize(("messages", "contents"), JOINED)
+def test_users_in_a_row_become_one_message_where_a_template_wants_it(messages, contents):
+    """Texts are joined by an empty line, anything else as parts; without the setting, nothing is joined."""
+    records = to_openai(messages, join_users=True)
+    said = [record["content"] for record in records]
+    if isinstance(contents[0], list) and isinstance(contents[0][0], str):
+        said = [[part["type"] for part in content] for content in said]
+    assert said == contents
+    assert len(to_openai(messages)) == len(messages)
+
+
+@given(conversations())
+def test_joining_loses_nothing_and_leaves_no_users_in_a_row(messages):
+    """Results stay messages of their own behind their calls; every text is there, in its order."""
+    plain, joined = to_openai(messages), to_openai(messages, join_users=True)
+    roles = [record["role"] for record in joined]
+    assert not any(a == b == "user" for a, b in itertools.pairwise(roles))
+    assert [r for r in joined if r["role"] != "user"] == [r for r in plain if r["role"] != "user"]
+    assert find_pair_faults(from_openai(joined)[1]) == ()
+
+    def texts(records):
+        contents = [record["content"] for record in records if record["role"] == "user"]
+        parts = [part for c in contents for part in ([{"text": c}] if isinstance(c, str) else c)]
+        return "\n\n".join(part.get("text", "(other)") for part in parts)
+
+    assert texts(joined) == texts(plain)
+    assert plain == to_openai(messages)  # and nothing was changed in place
 
 
 def test_tools_are_wrapped_as_functions():

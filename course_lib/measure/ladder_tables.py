@@ -75,7 +75,8 @@ class StepTable:
 
     def _cell(self, tag: str, text: str, place: int, attributes: str = "") -> str:
         align = "right" if place < self._numbers else "left"
-        return f'<{tag}{attributes} style="{_CELL};text-align:{align}">{plain(text)}</{tag}>'
+        wrap = "" if place == len(self.header) - 1 else ";white-space:nowrap"
+        return f'<{tag}{attributes} style="{_CELL};text-align:{align}{wrap}">{plain(text)}</{tag}>'
 
 
 def ladder_table(ladder: Ladder, windows: Sequence[Window] = (), *, fixed_tokens: int = 0) -> StepTable:

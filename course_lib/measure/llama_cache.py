@@ -15,7 +15,6 @@ Source: chapter 08.
 """
 
 import json
-import os
 import platform
 import secrets
 import signal
@@ -45,6 +44,7 @@ __all__ = [
     "LlamaServerError",
     "measure_cache",
     "predicted_shares",
+    "record",
     "recorded_run",
     "requests_to_compare",
     "running_server",
@@ -242,7 +242,7 @@ def record(*, day: str) -> CacheRun:
     run = CacheRun(day, f"llama.cpp {about['build_info']}", model, steps)
     part = _DATA.with_suffix(".part")
     part.write_text(json.dumps(asdict(run), indent=1) + "\n", encoding="utf-8")
-    os.replace(part, _DATA)
+    part.replace(_DATA)
     return run
 
 

@@ -9,25 +9,36 @@ same response: the SDK puts a stream together, and both ways end in `wire_anthro
 Long answers are always streamed: the SDK refuses to wait for more than 21,333 tokens at once, since a connection on
 which nothing happens for minutes is cut by somebody.
 
-What this leaves out on purpose: cache marks (chapter 08) and Anthropic's own context editing (chapter 12 compares it).
+Anthropic's server can also edit the context itself: `context_management` is such an instruction
+(`microcompact.clearing_instruction`, `tiers.compaction_instruction`), sent with every request through the SDK's beta.
+
+What this leaves out on purpose: cache marks (chapter 08).
 Source: chapter 12; Anthropic's API reference and Python SDK 2.14, November 2026.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from course_lib.client import Response, StopReason
 from course_lib.errors import BrokenResponseError, EmptyResponseError
 from course_lib.messages import Message, Messages, ToolSpec, Usage
 from course_lib.providers.error_shapes import error_from_response
-from course_lib.providers.sdk_calls import ProviderClient, response_from
+from course_lib.providers.sdk_calls import ProviderClient, response_from, whole_characters
+from course_lib.providers.settings import ProviderSettings
 from course_lib.wire_anthropic import Record, from_anthropic, to_anthropic, tools_to_anthropic
+
+if TYPE_CHECKING:
+    import httpx2
 
 __all__ = ["MAX_UNSTREAMED_TOKENS", "AnthropicClient"]
 
 MAX_UNSTREAMED_TOKENS = 21_333  # 128,000 tokens an hour, times the ten minutes that the SDK is ready to wait
+_BETAS = {  # the header that each kind of edit needs, by the beginning of its type
+    "clear_": "context-management-2025-06-27",
+    "compact_": "compact-2026-01-12",
+}
 _STOP_REASONS: dict[str, StopReason] = {
     "end_turn": "end_turn",
     "stop_sequence": "end_turn",
@@ -39,9 +50,29 @@ _STOP_REASONS: dict[str, StopReason] = {
 
 
 class AnthropicClient(ProviderClient):
-    """A client for the Messages API; for its arguments see `ProviderClient`."""
+    """A client for the Messages API.
+
+    Args:
+        settings, on_text, http_client: see `ProviderClient`.
+        context_management: an instruction for the server to edit the context; it may be changed between requests.
+    """
 
     sdk_name, sdk_client_name = "anthropic", "Anthropic"
+
+    def __init__(
+        self,
+        settings: ProviderSettings,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        http_client: "httpx2.Client | None" = None,
+        context_management: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(settings, on_text=on_text, http_client=http_client)
+        self.context_management = context_management
+
+    @property
+    def _messages_api(self) -> Any:
+        return self._client.beta.messages if self.context_management else self._client.messages
 
     def complete(
         self, messages: Messages, *, system: str = "", tools: Sequence[ToolSpec] = (), max_tokens: int = 4_096
@@ -58,7 +89,7 @@ class AnthropicClient(ProviderClient):
             arguments["thinking"] = {"type": "enabled", "budget_tokens": budget}
         streamed = self.settings.stream or self.on_text is not None or max_tokens > MAX_UNSTREAMED_TOKENS
         answer = (
-            self._read_stream(arguments) if streamed else self._call(lambda: self._client.messages.create(**arguments))
+            self._read_stream(arguments) if streamed else self._call(lambda: self._messages_api.create(**arguments))
         )
         return self._response(answer.to_dict() if hasattr(answer, "to_dict") else {}, streamed=streamed)
 
@@ -69,7 +100,7 @@ class AnthropicClient(ProviderClient):
             ModelError: as `complete`.
         """
         arguments = self._arguments(messages, system, tools)
-        return int(self._call(lambda: self._client.messages.count_tokens(**arguments).input_tokens))
+        return int(self._call(lambda: self._messages_api.count_tokens(**arguments).input_tokens))
 
     def model_limits(self) -> tuple[int | None, int | None]:
         """Return the tokens of the model's window and of its longest answer, as the provider says them, if it does.
@@ -86,12 +117,17 @@ class AnthropicClient(ProviderClient):
             arguments["system"] = system
         if tools:
             arguments["tools"] = tools_to_anthropic(tools)
-        return arguments
+        if self.context_management:
+            arguments["context_management"] = self.context_management
+            kinds = [edit["type"] for edit in self.context_management["edits"]]
+            arguments["betas"] = [name for kind, name in _BETAS.items() if any(k.startswith(kind) for k in kinds)]
+        whole: dict[str, Any] = whole_characters(arguments)
+        return whole
 
     def _read_stream(self, arguments: dict[str, Any]) -> Any:
         """Read a stream to its end and return the message that the SDK made of it."""
         has_begun = False
-        manager = self._client.messages.stream(**arguments)
+        manager = self._messages_api.stream(**arguments)
         with closing(self._call(manager.__enter__)) as stream:
             for event in self._events(stream):
                 has_begun = has_begun or event.type == "message_start"

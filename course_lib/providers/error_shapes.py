@@ -11,7 +11,7 @@ So there is one place that decides, by the machine-readable part first (type, co
 What this leaves out on purpose: retries (the SDKs do them). A 429 that says "request too large" is still a rate limit
 here: it is the account's minute that is too short for the request, not the model's window.
 Source: chapters 01 and 10; the words are quoted in public issue threads of 2023 to 2026 (Anthropic, OpenAI, DeepSeek,
-Qwen, vLLM, llama.cpp, Ollama), the types and statuses in the providers' API references of November 2026.
+Qwen, vLLM, llama.cpp, Ollama, Gemini), the types and statuses in the providers' API references of November 2026.
 """
 
 import json
@@ -88,6 +88,9 @@ _OVERFLOW_SENTENCES = (
     "prompt too long; exceeded max context length",
     # Qwen (DashScope)
     "range of input length should be [1, <limit>]",
+    # Gemini
+    "input token count (<request>) exceeds the maximum number of tokens allowed (<limit>)",
+    "input token count exceeds the maximum number of tokens allowed",
     # whatever else begins like this
     "maximum context length is <limit> tokens",
 )

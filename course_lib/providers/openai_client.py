@@ -12,6 +12,7 @@ What differs between OpenAI and the servers that speak like it:
 - Ollama numbers all parallel calls of a stream 0: a new id is a new call, whatever its number.
 - Some give no id to a call: it gets one here, or else its result would belong to nothing.
 - DeepSeek wants every answer back with its `reasoning_content`, an empty one too.
+- Chat templates of some models refuse two messages of the user in a row, which a compaction may leave: `join_users`.
 
 What this leaves out on purpose: the Responses API, and reasoning effort.
 Source: chapter 12; OpenAI's API reference and Python SDK 3.57, the servers' issue threads of 2025 and 2026.
@@ -26,7 +27,7 @@ from course_lib.client import Response, StopReason
 from course_lib.errors import BrokenResponseError, EmptyResponseError, OverloadedError
 from course_lib.messages import Message, Messages, ToolSpec, Usage
 from course_lib.providers.error_shapes import error_from_response
-from course_lib.providers.sdk_calls import ProviderClient, response_from
+from course_lib.providers.sdk_calls import ProviderClient, response_from, whole_characters
 from course_lib.wire_anthropic import Record
 from course_lib.wire_openai import from_openai, to_openai, tools_to_openai
 
@@ -63,13 +64,15 @@ class OpenAIClient(ProviderClient):
         }
         if tools:
             arguments["tools"] = tools_to_openai(tools)
+        arguments = whole_characters(arguments)
         if self.settings.stream or self.on_text is not None:
             return self._response(self._read_stream(arguments), streamed=True)
         answer = self._call(lambda: self._client.chat.completions.create(**arguments))
         return self._response(answer.to_dict() if hasattr(answer, "to_dict") else {}, streamed=False)
 
     def _records(self, messages: Messages, system: str) -> list[Record]:
-        records = to_openai(messages, system=system, reasoning=self.settings.send_reasoning)
+        reasoning, join_users = self.settings.send_reasoning, self.settings.join_users
+        records = to_openai(messages, system=system, reasoning=reasoning, join_users=join_users)
         for record in records:
             if self.settings.send_reasoning and record["role"] == "assistant":
                 record.setdefault("reasoning_content", "")

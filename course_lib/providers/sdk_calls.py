@@ -12,6 +12,7 @@ Source: chapter 12; measured with openai 3.57, anthropic 2.14 and httpx2 2.16 in
 """
 
 import importlib
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
@@ -31,11 +32,12 @@ from course_lib.providers.settings import ProviderSettings
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["NO_KEY", "ProviderClient", "response_from"]
+__all__ = ["NO_KEY", "ProviderClient", "response_from", "whole_characters"]
 
 NO_KEY = "no-key"  # the SDKs insist on one; a server of your own does not read it
 CONNECT_SECONDS = 10.0
 T = TypeVar("T")
+_HALF = re.compile(r"[\ud800-\udfff]")  # of a pair that UTF-16 writes for one character, as JSON may bring it
 
 
 class ProviderClient:
@@ -126,6 +128,21 @@ class ProviderClient:
         events = iter(stream)
         while (event := self._call(lambda: next(events, None), begun=True)) is not None:
             yield event
+
+
+def whole_characters(value: Any) -> Any:
+    """Return what is to be sent with every text in it as UTF-8 can hold it.
+
+    Two halves of a character become that character, a lone half becomes "\ufffd". Everything else is as it was.
+    """
+    match value:
+        case str() if _HALF.search(value):
+            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        case dict():
+            return {whole_characters(key): whole_characters(inner) for key, inner in value.items()}
+        case list():
+            return [whole_characters(inner) for inner in value]
+    return value
 
 
 def response_from(read: Callable[[], Message], stop_reason: StopReason | None, *, streamed: bool) -> Response:

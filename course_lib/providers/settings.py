@@ -14,6 +14,7 @@
     COURSE_STREAM              yes or no: have the answer sent piece by piece
     COURSE_THINKING_TOKENS     tokens for thinking (anthropic only; 0 is off)
     COURSE_SEND_REASONING      yes or no: send thinking back to a server that speaks like OpenAI (deepseek: yes)
+    COURSE_JOIN_USERS          yes or no: one message of several of the user in a row (ollama, llamacpp, vllm: yes)
 
     >>> settings = settings_from_environment({"COURSE_PROVIDER": "ollama", "COURSE_MODEL": "some-model",
     ...                                       "COURSE_WINDOW_TOKENS": "8192"})
@@ -91,12 +92,14 @@ class Preset:
     needs_key: bool = False
     chosen_window: bool = True
     send_reasoning: bool = False
+    join_users: bool = False
 
 
 PRESETS: dict[str, Preset] = {
-    "ollama": Preset("http://127.0.0.1:11434/v1"),
-    "llamacpp": Preset("http://127.0.0.1:8080/v1"),
-    "vllm": Preset("http://127.0.0.1:8000/v1"),
+    # These three apply the model's own chat template, and some refuse two messages of one role in a row.
+    "ollama": Preset("http://127.0.0.1:11434/v1", join_users=True),
+    "llamacpp": Preset("http://127.0.0.1:8080/v1", join_users=True),
+    "vllm": Preset("http://127.0.0.1:8000/v1", join_users=True),
     # its thinking models refuse a conversation whose answers come back without their reasoning
     "deepseek": Preset("https://api.deepseek.com", needs_key=True, chosen_window=False, send_reasoning=True),
     "qwen": Preset("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", needs_key=True, chosen_window=False),
@@ -120,6 +123,7 @@ class ProviderSettings:
         thinking_tokens: Anthropic's budget for thinking, 0 or at least 1,024; a request whose `max_tokens` leaves no
             room for it goes without thinking.
         send_reasoning: send thinking back as `reasoning_content` (OpenAI's shape only; DeepSeek wants it).
+        join_users: make one message of several of the user in a row (OpenAI's shape only; some chat templates want it).
 
     Raises:
         SettingsError: a value that makes no sense, with its name, its variable and the way out.
@@ -136,6 +140,7 @@ class ProviderSettings:
     stream: bool = False
     thinking_tokens: int = 0
     send_reasoning: bool = False
+    join_users: bool = False
 
     def __post_init__(self) -> None:
         key: object = self.api_key
@@ -190,7 +195,7 @@ def settings_from_environment(environ: Mapping[str, str] = os.environ) -> Provid
     own = Preset(said.get("base_url", ""), needs_key=name != "offline" and "base_url" not in said)
     preset = PRESETS.get(name, own)
     values: dict[str, Any] = {"provider": "openai" if name in PRESETS else name, "base_url": preset.base_url}
-    values["send_reasoning"] = preset.send_reasoning
+    values |= {"send_reasoning": preset.send_reasoning, "join_users": preset.join_users}
     values |= {key: _parsed(key, text) for key, text in said.items() if key != "api_key"}
     if name != "offline":
         if "model" not in said:

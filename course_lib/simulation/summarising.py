@@ -43,6 +43,7 @@ _ASKS = re.compile(r"\bsummar(?:y|ise|ize|ies)", re.IGNORECASE)
 _LINE = re.compile(r"^(USER|ASSISTANT|CALL|RESULT of|ERROR of)\b ?", re.MULTILINE)
 _EDIT = re.compile(r"^(\S+) (?:edit_file|write_file) .*?\"path\": \"([^\"]+)\"")
 _TOTAL = re.compile(r"^\d+ tests?, \d+ failures?$|^\d+ of \d+ modules up to standard$", re.MULTILINE)
+_TOLD = re.compile(r"^## Errors\n((?:- .*(?:\n|$))+)", re.MULTILINE)  # by an earlier summary
 _MOST_ERRORS = 3
 _NO_LIMIT = 10**9  # characters
 
@@ -130,8 +131,10 @@ def _done(conversation: str) -> str:
 
 def _errors(conversation: str) -> str:
     texts = (text.partition(": ")[2].strip() for who, text in _records(conversation) if who == "ERROR")
-    errors = [text.splitlines()[0] for text in texts if text]
-    totals = _TOTAL.findall(conversation)[-1:]
+    told = [line.removeprefix("- ") for section in _TOLD.findall(conversation) for line in section.splitlines()]
+    errors = [*told, *(text.splitlines()[0] for text in texts if text)]
+    errors = [error for error in errors if not _TOTAL.fullmatch(error)]
+    totals = _TOTAL.findall(conversation.replace("\n- ", "\n"))[-1:]
     return _bullets([*errors[-_MOST_ERRORS:], *totals])
 
 

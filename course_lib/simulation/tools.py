@@ -29,6 +29,7 @@ from typing import Any
 from course_lib.agent import Tool
 from course_lib.errors import SettingsError, ToolError
 from course_lib.messages import ToolSpec
+from course_lib.own_marks import refusing_marks
 from course_lib.simulation.commands import run_program, search_texts, split_command
 from course_lib.simulation.workspace import MAX_FILE_BYTES, Workspace
 
@@ -101,10 +102,13 @@ _DEFINITIONS: dict[str, tuple[str, *tuple[tuple[str, str, str], ...]]] = {
 
 
 def workspace_tools(workspace: Workspace, limits: ToolLimits | None = None) -> tuple[Tool, ...]:
-    """Return the six tools, all working in `workspace` and keeping to `limits` (the defaults without)."""
+    """Return the six tools, all working in `workspace` and keeping to `limits` (the defaults without).
+
+    Those that write refuse the marks that a compaction leaves: a model may have copied one out of an old message.
+    """
     limits = limits or ToolLimits()
     box = _Toolbox(workspace, limits)
-    return tuple(Tool(_spec(name, limits), getattr(box, name)) for name in _DEFINITIONS)
+    return tuple(refusing_marks(Tool(_spec(name, limits), getattr(box, name))) for name in _DEFINITIONS)
 
 
 def tool_specs(limits: ToolLimits | None = None) -> tuple[ToolSpec, ...]:
