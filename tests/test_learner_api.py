@@ -304,7 +304,7 @@ def test_an_error_of_the_course_has_its_own_status(outcome, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("what", "says"), [("07.1", "no exercise '07.1'"), ("98", "Chapter 98 has no exercises"), ("tokens", "no exercise")]
+    ("what", "says"), [("99.1", "no exercise '99.1'"), ("98", "Chapter 98 has no exercises"), ("tokens", "no exercise")]
 )
 def test_what_cannot_be_checked(tmp_path, capsys, what, says):
     """A wrong number is said so."""

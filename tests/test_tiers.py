@@ -323,7 +323,8 @@ def test_random_histories(messages, window_tokens):
     after, _, report = climb(ladder, budgeted, window, QUARTERS)
     assert messages == snapshot
     assert report.tokens_freed == QUARTERS.messages(budgeted) - QUARTERS.messages(after)
-    assert all(step.outcome != "failed" or step.name == "session memory" for step in report.steps)
+    failed = {step.name for step in report.steps if step.outcome == "failed"}
+    assert failed <= {"session memory", "two-stage summary"}  # what they write may be longer than what it replaces
     assert pending_calls(after) == pending_calls(messages)
     assert [fault for fault in find_pair_faults(after) if fault.kind != "pending_call"] == []
     check_sendable(after)

@@ -1,4 +1,4 @@
-"""02.5 predicted_tokens: what is read anew in 50 requests with a clock in the system prompt."""
+"""02.5 resent_tokens: what is read anew in 50 requests with a clock in the system prompt."""
 
 from course_lib.checks.expectations import Mistake, expect_value
 from course_lib.checks.practice_prompt import tokens_read_anew

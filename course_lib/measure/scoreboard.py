@@ -13,7 +13,7 @@ Source: chapter 05.
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from course_lib.client import LLMClient, Request
 from course_lib.compaction import CompactionEvent
@@ -25,7 +25,7 @@ from course_lib.measure.metered import MeteredClient
 from course_lib.messages import Usage, message_text
 from course_lib.simulation.offline_model import OfflineModel
 from course_lib.simulation.scenario import REFACTORING, Outcome, Scenario, measure_outcome, repeated_reads
-from course_lib.simulation.setup import MakeHooks, make_setup
+from course_lib.simulation.setup import MakeHooks, Setup, make_setup
 from course_lib.simulation.workspace import make_workspace
 from course_lib.tokens import MessageCounter, TiktokenCounter
 from course_lib.window import Window
@@ -52,6 +52,7 @@ class Score:
         extra_calls: those of them that only served the strategy.
         usage: the whole bill, as if the provider kept in its cache what two successive requests begin with.
         invalid_requests: requests refused for anything but their length.
+        run: the run itself, for who wants to look closer (the meter shows it).
     """
 
     name: str
@@ -68,6 +69,7 @@ class Score:
     extra_calls: int
     usage: Usage
     invalid_requests: int
+    run: Run | None = field(default=None, repr=False, compare=False)
 
     @property
     def constraints_broken(self) -> int:
@@ -131,11 +133,8 @@ def measure_strategy(
     """
     setup = make_setup(scenario, client)
     metered = MeteredClient(setup.client)
-    with make_workspace() as workspace:
-        before = workspace.snapshot()
-        run = record_run(replace(setup, client=metered).agent(workspace, make_hooks).run(scenario.task))
-        outcome = measure_outcome(workspace, before)
-    sizes = _compactions(run)
+    run, outcome = _run_once(replace(setup, client=metered), make_hooks)
+    compactions, ratio = _compactions(run)
     return Score(
         name=name,
         window_tokens=scenario.window.context_tokens,
@@ -145,13 +144,21 @@ def measure_strategy(
         facts_shown=shares_shown(run.requests, facts),
         repeated_reads=repeated_reads(run),
         repeated_lessons=_repeated_lessons(run),
-        compactions=len(sizes),
-        compression_ratio=sum(after for _, after in sizes) / sum(before for before, _ in sizes) if sizes else 1.0,
+        compactions=compactions,
+        compression_ratio=ratio,
         model_calls=len(metered.calls),
         extra_calls=len(metered.calls) - len(run.responses),
         usage=_bill(metered, setup.counter),
-        invalid_requests=isinstance(run.error, InvalidRequestError) and not isinstance(run.error, ContextOverflowError),
+        invalid_requests=_is_invalid(run),
+        run=run,
     )
+
+
+def _run_once(setup: Setup, make_hooks: MakeHooks) -> tuple[Run, Outcome]:
+    with make_workspace() as workspace:
+        before = workspace.snapshot()
+        run = record_run(setup.agent(workspace, make_hooks).run(setup.scenario.task))
+        return run, measure_outcome(workspace, before)
 
 
 def _repeated_lessons(run: Run) -> int:
@@ -159,8 +166,12 @@ def _repeated_lessons(run: Run) -> int:
     return max(0, sum(lessons) - 1)
 
 
-def _compactions(run: Run) -> list[tuple[int, int]]:
-    """Tokens before and after, of everything that was applied."""
+def _is_invalid(run: Run) -> bool:
+    return isinstance(run.error, InvalidRequestError) and not isinstance(run.error, ContextOverflowError)
+
+
+def _compactions(run: Run) -> tuple[int, float]:
+    """How many were applied, and what they left of the tokens they found, all together."""
     details = (event.detail for event in run.events if isinstance(event, HistoryRewritten))
     events: list[CompactionEvent] = []
     for detail in details:
@@ -168,7 +179,9 @@ def _compactions(run: Run) -> list[tuple[int, int]]:
             events += [step.event for step in detail.steps if step.event]
         elif isinstance(detail, CompactionEvent):
             events.append(detail)
-    return [(event.tokens_before, event.tokens_after) for event in events if event.outcome == "applied"]
+    applied = [event for event in events if event.outcome == "applied"]
+    before, after = (sum(getattr(e, name) for e in applied) for name in ("tokens_before", "tokens_after"))
+    return len(applied), after / before if before else 1.0
 
 
 def _bill(client: MeteredClient, counter: MessageCounter) -> Usage:

@@ -9,8 +9,10 @@ the course's own compactions leave; a file shown as `<file path="a.py">` is one 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from course_lib.messages import Message, TextBlock, ToolResultBlock, ToolUseBlock
 from course_lib.simulation.wording import (
@@ -95,19 +97,47 @@ def read_request(messages: Sequence[Message], system: str = "") -> Knowledge:
     return knowledge
 
 
+class _Told(NamedTuple):
+    """What one text says; shared between requests, so nobody may change it."""
+
+    contents: Mapping[str, str]
+    has_task: bool
+    forbidden: Set[str]
+    word_rules: Mapping[str, str]
+    lesson: Lesson | None
+    advice: Set[Advice]
+    memory_file: str
+    is_done: Mapping[str, bool]
+
+
 def _read_text(text: str, knowledge: Knowledge) -> None:
-    for _, path, content in _SHOWN_FILE.findall(text) if "<file" in text else ():
-        if not _NOT_WHOLE.search(content):
-            knowledge.contents[path] = content
+    told = _told(text)
+    knowledge.contents.update(told.contents)
+    knowledge.has_task |= told.has_task
+    knowledge.forbidden |= told.forbidden
+    knowledge.word_rules.update(told.word_rules)
+    knowledge.lesson = told.lesson or knowledge.lesson
+    knowledge.advice |= told.advice
+    knowledge.memory_file = told.memory_file or knowledge.memory_file
+    knowledge.is_done.update(told.is_done)
+
+
+@lru_cache(maxsize=4_096)  # a request shows nearly the same texts as the one before it
+def _told(text: str) -> _Told:
+    shown = _SHOWN_FILE.findall(text) if "<file" in text else ()
+    contents = {path: content for _, path, content in shown if not _NOT_WHOLE.search(content)}
     text = _SHOWN_FILE.sub("", text)  # what stands in a file is no order
-    knowledge.has_task |= states_task(text)
-    knowledge.forbidden |= forbidden_folders(text)
-    knowledge.word_rules |= word_rules(text)
-    knowledge.lesson = rounding_lesson(text) or knowledge.lesson
-    knowledge.advice |= advice(text)
-    knowledge.memory_file = memory_file(text) or knowledge.memory_file
     done, still_open = progress(text)
-    knowledge.is_done |= dict.fromkeys(done, True) | dict.fromkeys(still_open, False)
+    return _Told(
+        contents,
+        states_task(text),
+        forbidden_folders(text),
+        word_rules(text),
+        rounding_lesson(text),
+        advice(text),
+        memory_file(text),
+        dict.fromkeys(done, True) | dict.fromkeys(still_open, False),
+    )
 
 
 def _read_result(call: ToolUseBlock, result: ToolResultBlock, position: int, knowledge: Knowledge) -> None:

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from course_lib.agent import Agent
@@ -125,13 +126,14 @@ def _closing_line(workspace: Workspace, module: str) -> str:
     return output.strip().splitlines()[-1]
 
 
-def _docstrings(text: str) -> list[str]:
+@lru_cache(maxsize=1_024)  # run after run begins with the same files, and mostly ends with the same ones
+def _docstrings(text: str) -> tuple[str, ...]:
     try:
         tree = ast.parse(text)
     except SyntaxError:
-        return []
+        return ()
     nodes = (n for n in ast.walk(tree) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef))
-    return [docstring for docstring in map(ast.get_docstring, nodes) if docstring]
+    return tuple(docstring for docstring in map(ast.get_docstring, nodes) if docstring)
 
 
 def repeated_reads(run: Run) -> int:

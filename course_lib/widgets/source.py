@@ -10,12 +10,20 @@ from IPython.display import Markdown
 __all__ = ["show_source"]
 
 
-def show_source(*objects: object) -> Markdown:
-    """Return the source of functions, classes or methods, as it is in the library, with the file it stands in."""
-    parts = []
+def show_source(*objects: object, in_one_block: bool = False) -> Markdown:
+    """Return the source of functions, classes, methods or properties, as it is in the library, with its file.
+
+    Args:
+        objects: what to show, in this order.
+        in_one_block: under one heading, as for several methods of one class; by default each has its own.
+    """
+    files, sources = [], []
     for thing in objects:
-        module = inspect.getmodule(thing)
-        file = module.__name__.replace(".", "/") + ".py" if module else "?"
-        source = inspect.cleandoc("\n" + inspect.getsource(thing))  # type: ignore[arg-type]
-        parts.append(f"`{file}`\n\n```python\n{source}\n```")
+        code = thing.fget if isinstance(thing, property) and thing.fget else thing
+        module = inspect.getmodule(code)
+        files.append(module.__name__.replace(".", "/") + ".py" if module else "?")
+        sources.append(inspect.cleandoc("\n" + inspect.getsource(code)))  # type: ignore[arg-type]
+    if in_one_block:
+        files, sources = [", ".join(dict.fromkeys(files))], ["\n\n".join(sources)]
+    parts = [f"`{file}`\n\n```python\n{source}\n```" for file, source in zip(files, sources, strict=True)]
     return Markdown("\n\n".join(parts))

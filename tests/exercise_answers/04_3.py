@@ -23,6 +23,7 @@ def merge_records(records):
             merged.append({"role": "user", "content": list(message["content"])})
     return merged
 
+
 # %% wrong: look at the ids
 def merge_records(records):
     merged = []
@@ -31,6 +32,7 @@ def merge_records(records):
         message.pop("id", None)
         merged.append(message)
     return merged
+
 
 # %% wrong: Only one piece was kept
 def merge_records(records):
@@ -42,6 +44,7 @@ def merge_records(records):
             merged.append(message)
         seen.add(id_)
     return merged
+
 
 # %% wrong: take the last one's
 def merge_records(records):
@@ -63,6 +66,7 @@ def merge_records(records):
             merged.append({"role": "user", "content": message["content"]})
             results = None
     return merged
+
 
 # %% wrong: billed once
 def merge_records(records):
@@ -88,6 +92,7 @@ def merge_records(records):
             results = None
     return merged
 
+
 # %% wrong: not for the record before
 def merge_records(records):
     merged, last_id = [], None
@@ -105,6 +110,7 @@ def merge_records(records):
             last_id = None
     return merged
 
+
 # %% wrong: one user message
 def merge_records(records):
     merged, answers = [], {}
@@ -119,6 +125,7 @@ def merge_records(records):
         else:
             merged.append({"role": "user", "content": message["content"]})
     return merged
+
 
 # %% wrong: different answers
 def merge_records(records):

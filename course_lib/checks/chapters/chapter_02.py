@@ -68,7 +68,7 @@ EXERCISES: tuple[Exercise, ...] = (
         title="What does a clock cost?",
         kind="predict",
         minutes=9,
-        answer_name="predicted_tokens",
+        answer_name="resent_tokens",
         hints=(
             "How many tokens stand before the clock? So many come from the cache, in every request but the first.",
             "How many tokens do all 50 requests have together? It is the sum of chapter 01: 7,000, 7,400, 7,800 …",
