@@ -83,11 +83,17 @@ QUESTIONS: tuple[Question, ...] = (
         right=0,
         options=(
             Option(
-                "The next message or two start the next one, and each of them costs the prompt cache.",
-                "Right. A distance between trigger and target is what makes compactions rare.",
+                "The next message or two start the next one.",
+                "Right, and each of them costs the prompt cache. Distance between trigger and target makes them rare.",
             ),
-            Option("As much as possible is kept, at no cost.", "It is kept, and paid for: everything is read anew."),
-            Option("The window overflows.", "It does not: each request is below the trigger. It is only dear."),
+            Option(
+                "As much as possible is kept, and nothing is paid for it.",
+                "It is kept, and paid for: everything is read anew.",
+            ),
+            Option(
+                "The window overflows after a few compactions.",
+                "It does not: each request is below the trigger. It is only dear.",
+            ),
         ),
     ),
     Question(
@@ -95,12 +101,15 @@ QUESTIONS: tuple[Question, ...] = (
         text="A program compacts at 160,000 tokens. Then somebody gives it a model with a window of 128,000. And now?",
         right=1,
         options=(
-            Option("It compacts too early.", "It would with a *larger* window."),
+            Option("It compacts too early, and forgets more than it has to.", "It would with a *larger* window."),
             Option(
                 "It never compacts: the request is refused before.",
                 "Right. A number in tokens belongs to one model; a ratio goes along.",
             ),
-            Option("Nothing changes: tokens are tokens.", "But windows are not windows."),
+            Option(
+                "Nothing changes: 160,000 tokens are as many for any model.",
+                "As many, but more than this window has.",
+            ),
         ),
     ),
     Question(
@@ -108,8 +117,13 @@ QUESTIONS: tuple[Question, ...] = (
         text="System prompt and tools alone are longer than the window takes. What should a context manager do?",
         right=2,
         options=(
-            Option("Summarise the conversation before each request.", "It pays each time, and cannot help once."),
-            Option("Shorten the system prompt.", "Nobody asked it to, and what it cuts may be the rule that mattered."),
+            Option(
+                "Summarise the conversation once more before each request.", "It pays each time, and cannot help once."
+            ),
+            Option(
+                "Shorten the system prompt until it fits.",
+                "Nobody asked it to, and what it cuts may be the rule that mattered.",
+            ),
             Option(
                 "Say so once, with the numbers, and try nothing.",
                 "Right. What cannot be made shorter has to be changed by somebody else.",
