@@ -9,6 +9,7 @@ Source: chapter 05.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from course_lib.agent import Agent, Rewrite
@@ -66,12 +67,17 @@ _LEFT_OUT = ("freight/pricing/fuel.py", "freight/warehouse/storage.py")
 
 def whole_characters(text: str) -> list[str]:
     """Return the text as a list of what a reader sees as one character: a letter with its accent, a whole emoji."""
+    return list(_whole_characters(text))
+
+
+@lru_cache(maxsize=64)  # a check asks again for the same text
+def _whole_characters(text: str) -> tuple[str, ...]:
     found = []
     while text:
         size = next(size for size in range(1, len(text) + 1) if head(text, size, len))
         found.append(text[:size])
         text = text[size:]
-    return found
+    return tuple(found)
 
 
 # --- a small job -----------------------------------------------------------------------------------------------------

@@ -87,12 +87,18 @@ QUESTIONS: tuple[Question, ...] = (
         text="A strategy breaks a tool pair. What is the history after `apply`?",
         right=1,
         options=(
-            Option("Mended by `repair`.", "`apply` mends nothing: a strategy that breaks pairs has a bug to be seen."),
             Option(
-                "The very same messages as before, and an event that says why.",
-                "Right. A compaction that fails must lose nothing.",
+                "What the strategy returned, with its pairs mended by `repair`.",
+                "`apply` mends nothing: a strategy that breaks pairs has a bug to be seen.",
             ),
-            Option("Empty.", "Then a bug in a strategy would cost the whole conversation."),
+            Option(
+                "The very same messages as before.",
+                "Right. A compaction that fails must lose nothing, and the event says why it failed.",
+            ),
+            Option(
+                "What the strategy returned, without the broken pair.",
+                "Then a bug in a strategy would quietly cost a part of the conversation.",
+            ),
         ),
     ),
     Question(
@@ -114,11 +120,11 @@ QUESTIONS: tuple[Question, ...] = (
         right=0,
         options=(
             Option(
-                "It gave up too little: keeping everything is easy for who does not finish.",
-                "Right. Facts kept count only beside the outcome.",
+                "It gave up too little to finish the job.",
+                "Right. Keeping everything is easy for who does not finish: facts count only beside the outcome.",
             ),
-            Option("The strategy is the best one for memory.", "Of a job that it could not do."),
-            Option("The facts were the wrong ones.", "They were the ones that the whole job needs."),
+            Option("It is the best of the strategies where memory matters.", "Of a job that it could not do."),
+            Option("The facts that were looked for were the wrong ones.", "They were the ones that the job needs."),
         ),
     ),
 )
