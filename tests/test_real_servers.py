@@ -1,17 +1,11 @@
 """Both clients over real HTTP, against `llmock`: a server that speaks both protocols and fails as the providers do."""
 
-import importlib.util
 import json
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
 import urllib.error
 import urllib.request
 
 import pytest
+from mock_server import HOW_TO_INSTALL, IS_INSTALLED, mock_server
 
 from course_lib.agent import Agent, Tool
 from course_lib.errors import (
@@ -27,8 +21,8 @@ from course_lib.events import RunFinished, record_run
 from course_lib.messages import ToolSpec, message_text, tool_results, user
 from course_lib.providers.settings import ProviderSettings, make_client
 
-if importlib.util.find_spec("llmock") is None:
-    pytest.skip("llmock is not installed: pip install -e '.[dev]'", allow_module_level=True)
+if not IS_INSTALLED:
+    pytest.skip(HOW_TO_INSTALL, allow_module_level=True)
 
 WINDOW_TOKENS = 600
 PROVIDERS = {"anthropic": "/anthropic", "openai": "/v1"}
@@ -38,35 +32,8 @@ LS = ToolSpec("ls", "Lists the files of a folder.", {"type": "object", "properti
 @pytest.fixture(scope="module")
 def address():
     """The address of a server that runs as long as this module's tests."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    command = [sys.executable, "-m", "llmock.cli", "serve", "--port", str(port), "--log-level", "error"]
-    environ = {key: value for key, value in os.environ.items() if not key.startswith("LLMOCK_")}
-    server = subprocess.Popen(
-        [*command, "--host", "127.0.0.1", "--context-window", str(WINDOW_TOKENS)],
-        env=environ,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_until_ready(f"http://127.0.0.1:{port}/health", server)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        os.kill(server.pid, signal.SIGTERM)
-        server.wait(timeout=10)
-
-
-def wait_until_ready(health, server):
-    """Return when the server answers."""
-    for _ in range(200):
-        assert server.poll() is None, "llmock ended before it was ready"
-        try:
-            with urllib.request.urlopen(health, timeout=1):
-                return
-        except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.05)
-    pytest.fail("llmock was not ready within ten seconds")
+    with mock_server(WINDOW_TOKENS) as running:
+        yield running
 
 
 def plan(address, **behavior):

@@ -1,23 +1,15 @@
 """When the request was refused as too long: what is tried, in which order, how often, and what is never done twice."""
 
-import importlib.util
 import itertools
 import json
-import os
 import re
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 
 import httpx2
 import pytest
 from compaction_histories import build_history, check_sendable
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mock_server import HOW_TO_INSTALL, IS_INSTALLED, mock_server
 from strategies import histories
 
 from course_lib.agent import Agent, Tool
@@ -450,36 +442,10 @@ WINDOW_TOKENS = 600
 @pytest.fixture(scope="module")
 def address():
     """The address of a server that speaks both protocols and has a small window."""
-    if importlib.util.find_spec("llmock") is None:
-        pytest.skip("llmock is not installed: pip install -e '.[dev]'")
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    command = [sys.executable, "-m", "llmock.cli", "serve", "--port", str(port), "--log-level", "error"]
-    environ = {key: value for key, value in os.environ.items() if not key.startswith("LLMOCK_")}
-    server = subprocess.Popen(
-        [*command, "--host", "127.0.0.1", "--context-window", str(WINDOW_TOKENS)],
-        env=environ,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        _wait(f"http://127.0.0.1:{port}/health", server)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        os.kill(server.pid, signal.SIGTERM)
-        server.wait(timeout=10)
-
-
-def _wait(health, server):
-    for _ in range(400):
-        assert server.poll() is None, "llmock ended before it was ready"
-        try:
-            with urllib.request.urlopen(health, timeout=1):
-                return
-        except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.05)
-    pytest.fail("llmock was not ready within twenty seconds")
+    if not IS_INSTALLED:
+        pytest.skip(HOW_TO_INSTALL)
+    with mock_server(WINDOW_TOKENS) as running:
+        yield running
 
 
 @pytest.mark.parametrize("stream", [False, True])
