@@ -3,7 +3,7 @@
 import re
 from itertools import accumulate
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.checks.expectations import Mistake, expect, expect_that
@@ -13,9 +13,9 @@ from course_lib.tokens import TiktokenCounter
 count = TiktokenCounter()
 NOTICE = re.compile(r"\n\[… (\d+) of (\d+) tokens left out …\]\n")
 
-ENGLISH = "\n".join(f"line {number}: the shipment was weighed and sorted" for number in range(30))
-CHINESE = "货物已经称重并按照目的地分拣完毕，请核对运单号码。" * 10
-EMOJI = "packed 👩🏽‍🚀 sent 👨‍👩‍👧‍👦 arrived 🇩🇪 paid ✍🏿 " * 8
+ENGLISH = "\n".join(f"line {number}: the shipment was weighed and sorted" for number in range(60))
+CHINESE = "货物已经称重并按照目的地分拣完毕，请核对运单号码。" * 25
+EMOJI = "packed 👩🏽‍🚀 sent 👨‍👩‍👧‍👦 arrived 🇩🇪 paid ✍🏿 " * 25
 
 
 def parts(got):
@@ -27,9 +27,12 @@ def parts(got):
 def is_whole(got, text):
     """Whether beginning and end are made of whole characters of the text."""
     first, _, _, last = parts(got)
-    borders = set(accumulate(map(len, whole_characters(text)), initial=0))
-    is_from_it = text.startswith(first) and text.endswith(last)
-    return is_from_it and len(first) in borders and len(text) - len(last) in borders
+    pieces = whole_characters(text)
+    return first in {"", *accumulate(pieces)} and text[len(text) - len(last) :] == last and _ends_whole(last, pieces)
+
+
+def _ends_whole(last, pieces):
+    return last in {"", *accumulate(reversed(pieces), lambda end, piece: piece + end)}
 
 
 def is_counted(got, text):
@@ -101,12 +104,11 @@ def test_chinese(answer):
 
 def test_emoji(answer):
     """An emoji may be made of seven code points; it is whole or not there."""
-    for most in range(80, 120, 8):
+    for most in range(80, 120, 5):
         check_one(answer, EMOJI, most)
 
 
-@settings(max_examples=20)
-@given(st.lists(st.sampled_from(("word ", "货物", "👩🏽‍🚀", "e\u0301", "🇩🇪", "\r\n", "x")), min_size=100, max_size=150))
+@given(st.lists(st.sampled_from(("word ", "货物", "👩🏽‍🚀", "e\u0301", "🇩🇪", "\r\n", "x")), min_size=150, max_size=250))
 def test_any_mixture(answer, pieces):
-    """Twenty mixtures of words, Chinese, emoji, flags and accents."""
+    """Fifty mixtures of words, Chinese, emoji, flags and accents."""
     check_one(answer, "".join(pieces), 100)

@@ -24,7 +24,7 @@ summary_settings = {
     "max_summary_tokens": 60,
 }
 
-# %% wrong: ask for each kind by name
+# %% wrong: ask for each by name
 summary_settings = {
     "prompt": "Summarise the user's rules and the files that are done.",
     "keep_messages": 2,
